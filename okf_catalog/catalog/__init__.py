@@ -1,0 +1,1 @@
+"""The catalog: one SQLite file that follows the bundles."""
