@@ -235,6 +235,8 @@ class _Ingest:
         report, writer = self.report, self.writer
         if moved_from is not None:
             row_id = removed[moved_from].concept_id
+            if row_id is not None:
+                writer.unlink(row_id)
             writer.concept(record, problems, digest, size, row_id, exists=True)
             self.existence |= {path, moved_from}
             report.moved.append((moved_from, path))
@@ -333,11 +335,13 @@ class _Ingest:
     def _signatures(self) -> None:
         newest = int(self.started.timestamp() * 1e9) - RACY_NS
         name = self.bundle.name
+        # A directory without markdown has no row.
+        emptied = self.found.gone + [path for path in self.found.differing if not self.found.directories[path].names]
         self.connection.executemany(
-            "delete from directories where bundle = ? and dir = ?", [(name, path) for path in self.found.gone]
+            "delete from directories where bundle = ? and dir = ?", [(name, path) for path in emptied]
         )
         rows = []
-        paths = set(self.found.differing) | set(self.unsettled)
+        paths = (set(self.found.differing) | set(self.unsettled)).difference(emptied)
         for path in sorted(paths):
             directory = self.found.directories[path]
             stamps = signature.settle(directory.stamps, directory.names, newest, self.unsettled.get(path, set()))

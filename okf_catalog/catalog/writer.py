@@ -203,8 +203,12 @@ class Writer:
     def remove_concept(self, row_id: int) -> None:
         """Take a concept out of the catalog."""
         self.remove_children(row_id)
-        self.connection.execute("update links set target_id = null where target_id = ?", (row_id,))
+        self.unlink(row_id)
         self.connection.execute("delete from concepts where id = ?", (row_id,))
+
+    def unlink(self, row_id: int) -> None:
+        """Let go of the links that lead to a concept: it is no longer where they point."""
+        self.connection.execute("update links set target_id = null where target_id = ?", (row_id,))
 
     # -- other files -----------------------------------------------------------------
 

@@ -1,0 +1,83 @@
+"""Conditions on concepts, as SQL with bound values. Every verb that filters uses these."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from okf_catalog.format.values import fold, search_fold
+
+_GLOB_LIMIT = 10_000
+"""Characters; SQLite refuses GLOB patterns of more than 50,000 bytes."""
+
+
+class Filters(NamedTuple):
+    """What a concept has to be. Values of one kind are alternatives, kinds are ANDed."""
+
+    text: tuple[str, ...] = ()
+    """Literal text; each has to stand in the title, the description or the body."""
+    types: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    statuses: tuple[str, ...] = ()
+    trust_tiers: tuple[str, ...] = ()
+    trust_current: tuple[str, ...] = ()
+    stale_only: bool = False
+
+    @property
+    def only_text(self) -> bool:
+        """True where a file without usable frontmatter could satisfy the filters."""
+        return self._replace(text=()) == Filters()
+
+
+def contains(column: str, text: str) -> tuple[str, str]:
+    """SQL and parameter for "`column` of `search_text` contains `text`"; `text` is folded here."""
+    folded = search_fold(text)
+    if len(folded) > _GLOB_LIMIT:
+        return f"instr({column}, ?) > 0", folded
+    # GLOB runs at the speed of memory, twice as fast as instr.
+    pattern = folded.replace("[", "[[]").replace("*", "[*]").replace("?", "[?]")
+    return f"{column} glob ?", f"*{pattern}*"
+
+
+def _one_of(column: str, values: Iterable[str]) -> tuple[str, list[Any]]:
+    found = list(values)
+    return f"{column} in ({', '.join('?' * len(found))})", list(found)
+
+
+def spelled(connection: sqlite3.Connection, column: str, wanted: Iterable[str]) -> list[str]:
+    """The values of a column of `concepts` that equal one of `wanted` but for case."""
+    folded = {fold(value.strip()) for value in wanted}
+    rows = connection.execute(f"select distinct {column} from concepts where {column} is not null")
+    return [row[0] for row in rows if fold(row[0].strip()) in folded]
+
+
+def conditions(connection: sqlite3.Connection, filters: Filters, now: str) -> tuple[list[str], list[Any]]:
+    """SQL conditions on `concepts c join search_text s`, and their parameters.
+
+    `now` is the moment for staleness, `YYYY-MM-DDTHH:MM:SSZ`.
+    """
+    sql: list[str] = []
+    values: list[Any] = []
+
+    def add(condition: str, parameters: Iterable[Any]) -> None:
+        sql.append(condition)
+        values.extend(parameters)
+
+    for text in filters.text:
+        parts = [contains(f"s.{column}", text) for column in ("title", "description", "body")]
+        add(f"({' or '.join(part[0] for part in parts)})", [part[1] for part in parts])
+    if filters.types:
+        add(*_one_of("c.type", spelled(connection, "type", filters.types)))
+    if filters.tags:
+        condition, parameters = _one_of("t.folded", (fold(tag.strip()) for tag in filters.tags))
+        add(f"exists (select 1 from tags t where t.concept_id = c.id and {condition})", parameters)
+    if filters.statuses:
+        add(*_one_of("c.effective_status", (status.strip().lower() for status in filters.statuses)))
+    if filters.trust_tiers:
+        add(*_one_of("c.trust_tier", filters.trust_tiers))
+    if filters.trust_current:
+        add(*_one_of("c.trust_current", filters.trust_current))
+    if filters.stale_only:
+        add("c.stale_after_utc <= ?", [now])
+    return sql, values

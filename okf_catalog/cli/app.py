@@ -1,0 +1,171 @@
+"""From `argv` to a verb: registration, the spelling of options, errors in one line."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sqlite3
+import sys
+from typing import Any, NamedTuple
+
+import typer
+
+from okf_catalog.cli import output
+from okf_catalog.errors import CatalogError
+
+USAGE_ERROR = 2
+_INTERRUPTED = 130
+_PIPE_CLOSED = 141
+DEBUG_VARIABLE = "OKF_CATALOG_DEBUG"
+
+
+class Verb(NamedTuple):
+    """A command: the module of `okf_catalog.cli` that holds the function of the same name."""
+
+    name: str
+    module: str
+    function: str
+
+
+def _verb(name: str, module: str | None = None) -> Verb:
+    word = name.replace("-", "_")
+    return Verb(name, module or word, word)
+
+
+# In the order of the help page.
+VERBS = {verb.name: verb for verb in (
+    _verb("sync"), _verb("find"), _verb("show"), _verb("bundles"), _verb("sql"), _verb("validate"), _verb("version"),
+)}  # fmt: skip
+
+HELP = "A SQLite catalog of OKF bundles: sync directories of markdown, then find, read and query what they say."
+
+
+def build(only: str | None = None) -> typer.Typer:
+    """The typer application; with `only` just that verb, which starts faster."""
+    app = typer.Typer(
+        name="okf-catalog", help=HELP, no_args_is_help=False, add_completion=only is None,
+        pretty_exceptions_enable=False, rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )  # fmt: skip
+
+    @app.callback()
+    def top() -> None:
+        """Stands for the options before a verb; there are none."""
+
+    for verb in VERBS.values() if only is None else [VERBS[only]]:
+        module = importlib.import_module(f"okf_catalog.cli.{verb.module}")
+        function = getattr(module, verb.function)
+        app.command(verb.name, short_help=(function.__doc__ or "").strip().split("\n")[0])(function)
+    return app
+
+
+def _command(app: typer.Typer) -> Any:
+    return typer.main.get_command(app)
+
+
+def run(argv: list[str]) -> int:
+    """Run one command line; every error ends as one line on stderr."""
+    output.prepare_streams()
+    argv = [_utf8(argument) for argument in argv]
+    if argv and argv[0] in ("--version", "-v", "-V"):
+        argv = ["version"]
+    if not argv:
+        sys.stderr.write(_command(build()).get_help(_context()))
+        sys.stderr.write("\n")
+        return USAGE_ERROR
+    if argv[0] == "help":
+        argv = ["--help"]
+    verb = argv[0] if argv[0] in VERBS else None
+    if verb is None and not argv[0].startswith("-"):
+        return _fail(f"there is no command `{argv[0]}`{_suggest(argv[0])}; okf-catalog --help lists them")
+    try:
+        status = _run(argv, verb)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read the output has enough; writing the rest at exit must not complain either.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return _PIPE_CLOSED
+    except KeyboardInterrupt:
+        return _INTERRUPTED
+    return status
+
+
+def _run(argv: list[str], verb: str | None) -> int:
+    command = _command(build(verb))
+    try:
+        if verb is not None:
+            argv = _spell_out(argv, command.commands[verb])
+        status = command.main(args=argv, prog_name="okf-catalog", standalone_mode=False)
+    except CatalogError as problem:
+        return _fail(str(problem))
+    except typer.Abort:
+        return _INTERRUPTED
+    except sqlite3.Error as problem:
+        if os.environ.get(DEBUG_VARIABLE):
+            raise
+        return _fail(f"the database says: {problem}")
+    except (BrokenPipeError, KeyboardInterrupt):
+        raise
+    except OSError as problem:
+        if os.environ.get(DEBUG_VARIABLE):
+            raise
+        return _fail(f"{problem.filename + ': ' if isinstance(problem.filename, str) else ''}{problem.strerror or problem}")
+    except Exception as problem:
+        # Typer's own usage errors; which of its two click flavours they come from depends on its version.
+        message = getattr(problem, "format_message", None)
+        if message is not None:
+            return _fail(f"{message()} (okf-catalog {verb + ' ' if verb else ''}--help)".replace("\n", " "))
+        if os.environ.get(DEBUG_VARIABLE):
+            raise
+        return _fail(f"unexpected {type(problem).__name__}: {problem} (set {DEBUG_VARIABLE}=1 to see where, and report it)")
+    return status if isinstance(status, int) else 0
+
+
+def _context() -> Any:
+    command = _command(build())
+    return command.make_context("okf-catalog", [], resilient_parsing=True)
+
+
+def _fail(message: str) -> int:
+    sys.stderr.write(f"error: {message}\n")
+    return USAGE_ERROR
+
+
+def _suggest(word: str) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(word, VERBS, 1)
+    return f" (did you mean `{close[0]}`?)" if close else ""
+
+
+def _utf8(argument: str) -> str:
+    """Arguments are UTF-8 in every locale."""
+    return argument if argument.isascii() else os.fsencode(argument).decode("utf-8", "surrogateescape")
+
+
+def _spell_out(argv: list[str], command: Any) -> list[str]:
+    """Long options may be shortened to any prefix that only one of them has."""
+    options = sorted({name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)
+                      if name.startswith("--")} | {"--help"})  # fmt: skip
+    takes_value = {name for parameter in command.params if not getattr(parameter, "is_flag", True)
+                   for name in parameter.opts if name.startswith("-")}  # fmt: skip
+    result: list[str] = []
+    value_follows = False
+    for position, argument in enumerate(argv):
+        if value_follows:
+            value_follows = False
+        elif argument == "--":
+            return result + argv[position:]
+        elif argument.startswith("--"):
+            name, equals, value = argument.partition("=")
+            if name not in options:
+                matches = [option for option in options if option.startswith(name)]
+                if len(matches) > 1:
+                    raise output.usage(f"`{name}` may mean {' or '.join(matches)}")
+                name = matches[0] if matches else name
+                argument = name + equals + value
+            value_follows = name in takes_value and not equals
+        elif argument.startswith("-") and len(argument) == 2:
+            value_follows = argument in takes_value
+        result.append(argument)
+    return result

@@ -1,0 +1,162 @@
+"""Every output format in one place: JSON, NDJSON, CSV, TSV, markdown, terminal table."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from okf_catalog.errors import UsageError
+
+FORMATS = ("table", "markdown", "json", "ndjson", "csv", "tsv")
+
+Row = dict[str, Any]
+
+_WIDE = 100_000
+"""Columns of a table that does not go to a terminal."""
+
+
+def prepare_streams() -> None:
+    """UTF-8 in every locale; what cannot be written in it (a surrogate) is escaped."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
+def usage(message: str) -> UsageError:
+    """An error about how the command was called."""
+    return UsageError(message)
+
+
+def note(message: str) -> None:
+    """A remark on stderr that changes neither the answer nor the exit status."""
+    sys.stderr.write(f"note: {one_line(message)}\n")
+
+
+def one_line(text: str) -> str:
+    """`text` without line breaks and control characters, for messages and cells."""
+    if text.isprintable():
+        return text
+    return "".join(character if character.isprintable() else " " for character in text)
+
+
+def choose_format(name: str | None, *, as_json: bool, pretty: bool, default: str) -> str:
+    """The format that `--format`, `--json` and `--pretty` ask for. Raises `UsageError`."""
+    if name is None:
+        return "json" if as_json or pretty else default
+    matches = [known for known in FORMATS if known == name.lower()] or [
+        known for known in FORMATS if known.startswith(name.lower())
+    ]
+    if len(matches) != 1:
+        raise UsageError(f"--format {name}: choose one of {', '.join(FORMATS)}")
+    return matches[0]
+
+
+def dump_json(value: Any, *, pretty: bool = False) -> None:
+    """One JSON document: compact on one line, or indented by two spaces."""
+    if pretty:
+        json.dump(value, sys.stdout, ensure_ascii=False, indent=2)
+    else:
+        json.dump(value, sys.stdout, ensure_ascii=False, separators=(",", ":"))
+    sys.stdout.write("\n")
+
+
+def project(rows: Sequence[Row], names: Sequence[str], fields: str | None, leave_out: str | None) -> tuple[list[Row], list[str]]:
+    """Keep or drop columns (`--fields`, `--except`); keys keep their own order. Raises `UsageError`."""
+    if fields is None and leave_out is None:
+        return list(rows), list(names)
+    if fields is not None and leave_out is not None:
+        raise UsageError("--fields and --except exclude each other")
+    wanted = [item.lower() for item in (fields if fields is not None else leave_out or "").split(",") if item]
+    unknown = list(dict.fromkeys(item for item in wanted if item not in names))
+    if unknown:
+        raise UsageError(f"unknown field(s): {', '.join(unknown)} (available: {', '.join(names)})")
+    kept = [name for name in names if (name in wanted) == (fields is not None)]
+    return [{name: row[name] for name in kept} for row in rows], kept
+
+
+def emit_rows(rows: Iterable[Row], names: Sequence[str], form: str, headings: Sequence[str] | None = None) -> None:
+    """Write rows in one of the tabular formats; `names` are the keys, `headings` their titles for people."""
+    if form == "ndjson":
+        for row in rows:
+            dump_json({name: row[name] for name in names})
+    elif form == "csv":
+        import csv
+
+        writer = csv.writer(sys.stdout, lineterminator="\n")
+        writer.writerow(names)
+        writer.writerows([cell(row[name], lists=",") for name in names] for row in rows)
+    elif form == "tsv":
+        sys.stdout.write("\t".join(names) + "\n")
+        for row in rows:
+            sys.stdout.write("\t".join(one_line(cell(row[name], lists=",")) for name in names) + "\n")
+    elif form == "markdown":
+        _markdown(rows, names, headings or names)
+    elif form == "table":
+        _table(rows, names, headings or names)
+    else:
+        dump_json([{name: row[name] for name in names} for row in rows])
+
+
+def cell(value: Any, *, lists: str = ", ") -> str:
+    """A value as text: nothing for None, `1`/`0` words for booleans, lists joined, mappings as JSON."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, bytes):
+        return f"<{len(value)} bytes>"
+    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+        return lists.join(value)
+    if isinstance(value, (list, dict)):
+        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return str(value)
+
+
+def _people(value: Any) -> str:
+    """For people a flag is a mark or nothing."""
+    if isinstance(value, bool):
+        return "✓" if value else ""
+    return one_line(cell(value))
+
+
+def markdown_cell(value: Any) -> str:
+    """Text for a cell of a markdown table: no line break or unescaped pipe can end it early."""
+    text = " ".join(_people(value).split())
+    return text.replace("\\", "\\\\").replace("|", "\\|") if "|" in text else text
+
+
+def _markdown(rows: Iterable[Row], names: Sequence[str], headings: Sequence[str]) -> None:
+    write = sys.stdout.write
+    write(f"| {' | '.join(headings)} |\n")
+    write(f"|{'|'.join('-' * (len(heading) + 2) for heading in headings)}|\n")
+    for row in rows:
+        write(f"| {' | '.join(markdown_cell(row[name]) for name in names)} |\n")
+
+
+def _table(rows: Iterable[Row], names: Sequence[str], headings: Sequence[str]) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    rows = list(rows)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+    # Into a file or pipe nothing is folded or cut off: a row is a line.
+    wide = not sys.stdout.isatty()
+    for heading in headings:
+        table.add_column(heading, overflow="fold", no_wrap=wide)
+    for row in rows:
+        table.add_row(*(Text(_people(row[name])) for name in names))
+    console = Console(file=sys.stdout, no_color=bool(os.environ.get("NO_COLOR")))
+    if wide:
+        console.width = _WIDE
+    console.print(table)
+
+
+def plural(count: int, noun: str, many: str | None = None) -> str:
+    """`1 concept`, `2 concepts`."""
+    return f"{count} {noun if count == 1 else many or noun + 's'}"
