@@ -7,6 +7,7 @@ import sqlite3
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from okf_catalog.catalog.ask import Vocabulary
 from okf_catalog.catalog.filters import Filters, conditions
 from okf_catalog.format.values import search_fold
 
@@ -196,3 +197,15 @@ def _rows(connection: sqlite3.Connection, sql: str, *values: Any) -> list[Row]:
 
 def _one(connection: sqlite3.Connection, sql: str, *values: Any) -> Row | None:
     return next(iter(_rows(connection, sql, *values)), None)
+
+
+def vocabulary(connection: sqlite3.Connection, bundle: str) -> Vocabulary:
+    """The types and tags in use in a bundle."""
+    types = connection.execute(
+        "select distinct type from concepts where bundle = ? and type is not null order by type", (bundle,)
+    )
+    tags = connection.execute(
+        "select distinct t.tag from tags t join concepts c on c.id = t.concept_id where c.bundle = ? order by t.tag",
+        (bundle,),
+    )
+    return Vocabulary(tuple(row[0] for row in types), tuple(row[0] for row in tags))

@@ -1,0 +1,1 @@
+"""Judging a bundle: what is legal OKF, what is well kept."""

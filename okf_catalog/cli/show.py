@@ -1,0 +1,183 @@
+"""`okf-catalog show`: everything known of one concept."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from typing import Annotated, Any
+
+import typer
+
+from okf_catalog.catalog import database, queries
+from okf_catalog.catalog.freshness import refresh_bundle
+from okf_catalog.catalog.sync import Bundle, bundles, system_clock
+from okf_catalog.cli import options, output
+from okf_catalog.errors import UsageError
+
+
+def show(
+    concept: Annotated[str, typer.Argument(metavar="PATH-OR-ID", help="A path in the bundle, its id (the path without .md), or a file on disk.")],
+    bundle: Annotated[str | None, typer.Option("--bundle", "-b", metavar="BUNDLE", help="Look only there: a directory or @name. [default: all bundles of the catalog]", show_default=False)] = None,
+    body: Annotated[bool, typer.Option("--body/--no-body", help="With the text of the file.")] = True,
+    as_of: options.AsOf = None,
+    as_json: options.Json = False,
+    pretty: options.Pretty = False,
+    no_sync: options.NoSync = False,
+    db: options.Database = None,
+) -> int:
+    """Show everything the catalog knows of a concept.
+
+    Trust, freshness, sources, verifications, links both ways, problems, other keys and
+    the text. Broken and reserved files are shown too.
+    """
+    now = options.moment(as_of)
+    if bundle is not None or not database.exists(options.database_path(db)):
+        connection, found = _in_bundle(concept, bundle, db, no_sync=no_sync)
+    else:
+        connection, found = _in_catalog(concept, options.database_path(db), no_sync=no_sync)
+    if len(found) > 1:
+        raise UsageError(
+            f"{concept} is in {len(found)} places: {', '.join(f'@{name} {path}' for name, path in found[:5])}; "
+            "choose one with --bundle @name"
+        )
+    row = queries.show(connection, *found[0], now)
+    assert row is not None  # noqa: S101  # it was just located
+    if not body:
+        row = {key: value for key, value in row.items() if key not in ("body", "text")}
+    if as_json or pretty:
+        output.dump_json(row, pretty=pretty)
+    else:
+        _print(row)
+    return 0
+
+
+Places = list[tuple[str, str]]
+
+
+def _in_bundle(
+    concept: str, bundle: str | None, db: str | None, *, no_sync: bool
+) -> tuple[sqlite3.Connection, Places]:
+    view, _ = options.open_bundle(bundle, db, no_sync=no_sync)
+    name = view.bundle.name
+    found = queries.locate(view.connection, _inside(concept, [view.bundle])[0], name)
+    if not found:
+        raise _unknown(view.connection, concept, name, os.path.basename(view.bundle.root))
+    return view.connection, found
+
+
+def _in_catalog(concept: str, path: str, *, no_sync: bool) -> tuple[sqlite3.Connection, Places]:
+    """Look in every bundle; refresh only those that hold it, or all when none does."""
+    connection = database.open_existing(path)
+    with database.reported(path):
+        known = bundles(connection)
+        wanted, owner = _inside(concept, known)
+        name = owner.name if owner else None
+        found = queries.locate(connection, wanted, name)
+        if not no_sync:
+            names = {place[0] for place in found} or ({name} if name else {each.name for each in known})
+            for each in known:
+                if each.name in names:
+                    for remark in refresh_bundle(connection, path, each, system_clock):
+                        output.note(remark)
+            found = queries.locate(connection, wanted, name)
+    if not found:
+        raise _unknown(connection, concept, name, "the catalog")
+    return connection, found
+
+
+def _inside(concept: str, known: list[Bundle]) -> tuple[str, Bundle | None]:
+    """`concept` as a path inside the bundle that holds it, where it names a file on disk."""
+    if os.path.isfile(concept):
+        full = os.path.abspath(concept)
+        for bundle in sorted(known, key=lambda each: -len(each.root)):
+            for root in (bundle.root, os.path.realpath(bundle.root)):
+                if full.startswith(root.rstrip("/") + "/"):
+                    return os.path.relpath(full, root), bundle
+    return concept, None
+
+
+def _unknown(connection: sqlite3.Connection, concept: str, bundle: str | None, where: str) -> UsageError:
+    close = queries.nearest(connection, concept, bundle)
+    hint = f"; near it: {', '.join(close)}" if close else ""
+    return UsageError(f"there is no {concept} in {where}{hint}")
+
+
+def _print(row: dict[str, Any]) -> None:
+    """The page for people."""
+    if row["kind"] == "error":
+        _print_error(row)
+        return
+    if row["kind"] != "concept":
+        print(f"{row['path']}  ·  {row['kind']}  ·  @{row['bundle']}")
+        _list("Problems", [_problem(item) for item in row["problems"]])
+        if "text" in row:
+            print(f"\n{row['text'].rstrip()}")
+        return
+    print(output.one_line(row["title"]))
+    status = row["status"] + (", stale" if row["stale"] else "")
+    print(f"{row['path']}  ·  {output.one_line(row['type'] or 'no type')}  ·  {status}  ·  {row['trust_tier']}  ·  @{row['bundle']}")
+    if row["description"]:
+        print(f"\n{output.one_line(row['description'])}")
+    print()
+    tier = row["trust_current"]
+    for name, value in (
+        ("Tags", ", ".join(row["tags"])),
+        ("Resource", row["resource"]),
+        ("Generated", _by_at(row["generated_by"], row["generated_at"])),
+        ("Stale after", row["stale_after"]),
+        ("Trust now", tier if tier != row["trust_tier"] else None),
+    ):
+        if value:
+            print(f"{name + ':':13}{output.one_line(value)}")
+    old = "  (before the content was generated)"
+    _list("Verified", [_by_at(item["by"], item["at"]) + ("" if item["is_current"] else old) for item in row["verifications"]])
+    _list("Sources", [_source(item) for item in row["sources"]])
+    if row["computation"]:
+        _list("Computation", [f"{key}: {output.cell(value)}" for key, value in row["computation"].items()
+                              if value is not None and key != "code"])  # fmt: skip
+    _list("Links to", [_link(item) for item in row["links"] if item["kind"] != "source"])
+    _list("Linked from", [f"{item['path']}  {item['title']}" for item in row["linked_from"]])
+    _list("Problems", [_problem(item) for item in row["problems"]])
+    if row.get("body"):
+        print(f"\n{row['body'].rstrip()}")
+
+
+def _print_error(row: dict[str, Any]) -> None:
+    place = ", ".join(f"{name} {row[name]}" for name in ("line", "column") if row[name])
+    print(f"{row['path']}  ·  (parse error)  ·  @{row['bundle']}")
+    print(f"\n{row['message']}{f' ({place})' if place else ''}")
+    if row["excerpt"]:
+        print(f"    {output.one_line(row['excerpt'])}")
+    print(f"What to do: {row['advice']}")
+    print(f"Seen since {row['first_seen']}")
+
+
+def _by_at(by: str | None, at: str | None) -> str:
+    return "  ".join(part for part in (by, at) if part)
+
+
+def _source(item: dict[str, Any]) -> str:
+    label = f"[{item['id']}] " if item["id"] else ""
+    facts = [item["author"], f"used {item['usage_count']} times" if item["usage_count"] is not None else None,
+             f"modified {item['last_modified']}" if item["last_modified"] else None]  # fmt: skip
+    told = ", ".join(fact for fact in facts if fact)
+    name = "  ".join(part for part in (item["title"], item["resource"]) if part)
+    return f"{label}{name}{f'  ({told})' if told else ''}"
+
+
+def _link(item: dict[str, Any]) -> str:
+    place = item["path"] or item["target"]
+    # A file that is no concept (index.md, a script) is no broken link; `problems` says which are.
+    kind = "" if item["kind"] in ("link", "reference") else f"  ({item['kind'].replace('_', ' ')})"
+    return f"{place}{kind}"
+
+
+def _problem(item: dict[str, Any]) -> str:
+    return f"{item['level']} {item['check_id']}: {item['message']}" + (f" (line {item['line']})" if item["line"] else "")
+
+
+def _list(heading: str, lines: list[str]) -> None:
+    if lines:
+        print(f"\n{heading}")
+        for line in lines:
+            print(f"  {output.one_line(line)}")

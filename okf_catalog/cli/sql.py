@@ -1,0 +1,76 @@
+"""`okf-catalog sql`: a read-only query on the catalog."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from okf_catalog.catalog import database, readonly
+from okf_catalog.cli import options, output
+from okf_catalog.errors import UsageError
+
+
+def sql(
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="One SELECT, or - to read it from standard input.")],
+    parameter: Annotated[list[str] | None, typer.Option("--param", "-p", metavar="NAME=VALUE", help="A value for :NAME in the query. Repeatable.", show_default=False)] = None,
+    form: options.Format = None,
+    as_json: options.Json = False,
+    pretty: options.Pretty = False,
+    limit: Annotated[int, typer.Option("--limit", metavar="N", min=0, help="Rows at most; 0 for all.")] = 1000,
+    timeout: Annotated[float, typer.Option("--timeout", metavar="SECONDS", min=0.01, help="Stop a query that takes longer.")] = 30.0,
+    db: options.Database = None,
+) -> int:
+    """Run a read-only SQL query on the catalog.
+
+    The view `catalog` is the place to begin; docs/schema.md lists all tables. Nothing can be
+    written, no other file opened.
+    """
+    path = options.database_path(db)
+    chosen = output.choose_format(form, as_json=as_json, pretty=pretty, default="table")
+    if query == "-":
+        query = sys.stdin.read()
+    values = dict(_pair(text) for text in parameter or ())
+    with database.reported(path):
+        connection = database.open_existing(path, read_only=True)
+        readonly.guard(connection)
+    answer = readonly.query(connection, query, values, seconds=timeout, limit=limit)
+    names = _distinct(answer.columns)
+    rows: list[dict[str, Any]] = [dict(zip(names, row, strict=True)) for row in answer.rows]
+    if chosen == "json":
+        output.dump_json([{name: _json(value) for name, value in row.items()} for row in rows], pretty=pretty)
+    else:
+        if chosen == "ndjson":
+            rows = [{name: _json(value) for name, value in row.items()} for row in rows]
+        output.emit_rows(rows, names, chosen)
+    if answer.is_cut:
+        output.note(f"only the first {limit} rows are shown (--limit 0 shows all)")
+    return 0
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip():
+        raise UsageError(f"--param {text}: write NAME=VALUE")
+    return name.strip().lstrip(":"), value
+
+
+def _distinct(columns: list[str]) -> list[str]:
+    """Column names as keys: a repeated one gets a number, so that no value is lost."""
+    names: list[str] = []
+    for column in columns:
+        name, number = column, 1
+        while name in names:
+            number += 1
+            name = f"{column}_{number}"
+        names.append(name)
+    return names
+
+
+def _json(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return value.hex()
+    if isinstance(value, float) and value - value != 0:
+        return None
+    return value
