@@ -6,6 +6,7 @@ nothing that is swapped during the walk leads out of the bundle.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -139,12 +140,11 @@ class _Walk:
                 try:
                     status = entry.stat(follow_symlinks=False)
                     if not entry.is_file(follow_symlinks=False):
-                        if _leads_to_directory(descriptor, name):
+                        # What a link leads to can change without the link.
+                        status = _followed(descriptor, name) or status
+                        if stat.S_ISDIR(status.st_mode):
                             continue
-                        # What a link leads to can change without the link: look each time.
-                        stamps += UNSETTLED
-                    else:
-                        stamps += (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino & _MASK)
+                    stamps += (status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino & _MASK)
                 except OSError:
                     continue  # gone since it was listed
                 names.append(name)
@@ -177,11 +177,11 @@ class _Walk:
         return False
 
 
-def _leads_to_directory(descriptor: int, name: str) -> bool:
+def _followed(descriptor: int, name: str) -> os.stat_result | None:
     try:
-        return stat.S_ISDIR(os.stat(name, dir_fd=descriptor).st_mode)
+        return os.stat(name, dir_fd=descriptor)
     except OSError:
-        return False
+        return None
 
 
 def _ignore_rules(descriptor: int) -> Any:
@@ -278,10 +278,10 @@ def _read_link(root_fd: int, root: str, path: str) -> Content | Failure | None:
             return read_at(directory_fd, os.path.basename(inside), MAX_FILE)
         finally:
             os.close(directory_fd)
-    except (FileNotFoundError, NotADirectoryError):
-        return Failure("link_broken", "the symbolic link leads to nothing", "restore its target, or remove the link")
     except OSError as problem:
-        return _unreadable(problem)
+        if problem.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
+            return _unreadable(problem)
+        return Failure("link_broken", "the symbolic link leads to nothing", "restore its target, or remove the link")
 
 
 def read_at(directory_fd: int, name: str, limit: int) -> Content | Failure:

@@ -46,7 +46,7 @@ def explain(path: str, problem: sqlite3.Error) -> DatabaseError:
     """SQLite's words as an error that names the file and the way out."""
     words = str(problem)
     if "not a database" in words or "malformed" in words or "corrupt" in words:
-        return DatabaseError(f"{path} is not a readable catalog ({words}); move it away and run okf-catalog sync again")
+        return DatabaseError(f"{path} is not a readable catalog ({words}); name another file with --db, or move this one away and sync again")
     if "locked" in words:
         return BusyError(f"{path} is locked by another process; try again, or raise --wait")
     if "unable to open" in words:

@@ -88,7 +88,7 @@ class _Ingest:
         refresh_links(self.connection, self.bundle.name, self.writer.written, self.existence, everything=self.is_new)
         refresh_terms(self.connection, self.writer.written, everything=bulk)
         self._signatures()
-        self._finish(clock, total)
+        self._finish(clock)
         return self.report
 
     # -- before reading --------------------------------------------------------------
@@ -267,9 +267,9 @@ class _Ingest:
     def _failure(
         self, path: str, failure: Failure, known: Known | None, digest: str | None, text: str | None
     ) -> None:
-        if known is not None and known.kind == "error" and digest is None and known.content_hash is None:
-            if self._same_failure(path, failure):
-                return
+        unread = known is not None and known.kind == "error" and digest is None and known.content_hash is None
+        if unread and self._same_failure(path, failure):
+            return
         row_id = known.concept_id if known else None
         if known is not None and known.kind == "concept" and row_id is not None:
             self.writer.remove_concept(row_id)
@@ -348,7 +348,7 @@ class _Ingest:
             rows.append((name, path, signature.encode(directory.names, stamps)))
         self.connection.executemany("insert or replace into directories values (?, ?, ?)", rows)
 
-    def _finish(self, clock: Clock, total: int) -> None:
+    def _finish(self, clock: Clock) -> None:
         report, name = self.report, self.bundle.name
         execute = self.connection.execute
         touched = len(report.added) + len(report.changed) + len(report.moved) + len(report.failed) + len(report.repaired)
@@ -382,7 +382,7 @@ class _Ingest:
 
 
 def _shown(path: str) -> str:
-    """`path` with bytes that are not UTF-8 as `\\xNN`: what the catalog calls such a file."""
+    r"""`path` with bytes that are not UTF-8 as `\xNN`: what the catalog calls such a file."""
     try:
         path.encode("utf-8")
     except UnicodeEncodeError:

@@ -19,7 +19,7 @@ class Found(NamedTuple):
 
     concepts: list[Row]
     """`path, id, type, title, status, trust_tier, stale, tags, parse_error`, by path."""
-    count: int
+    matches: int
     """Concepts that match, without the unusable files among `concepts`."""
     parse_errors: int
     """Unusable files of the bundle, whether they match or not."""

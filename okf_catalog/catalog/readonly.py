@@ -11,6 +11,8 @@ from okf_catalog.errors import UsageError
 
 _LENGTH_LIMIT = 50_000_000
 """Bytes of one value: `hex(zeroblob(400000000))` would take 2 GB."""
+# The numbers of SQLite's own header; Python 3.10 has no names for them.
+_LIMIT_LENGTH, _LIMIT_ATTACHED = 0, 7
 _STEPS = 10_000
 """Virtual machine steps between two looks at the clock."""
 _READING = frozenset(
@@ -35,8 +37,8 @@ def guard(connection: sqlite3.Connection) -> None:
     """Refuse everything but reading this file. For a connection that is used for nothing else."""
     connection.execute("pragma query_only = on")
     if hasattr(connection, "setlimit"):  # Python 3.11
-        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LENGTH_LIMIT)
-        connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
+        connection.setlimit(_LIMIT_LENGTH, _LENGTH_LIMIT)
+        connection.setlimit(_LIMIT_ATTACHED, 0)
     connection.set_authorizer(_authorize)
 
 

@@ -45,6 +45,9 @@ class Options(NamedTuple):
     dry_run: bool = False
 
 
+DEFAULTS = Options()
+
+
 class Report:
     """What a sync did (or, with `dry_run`, would do)."""
 
@@ -118,7 +121,7 @@ def sync(
     *,
     clock: Clock,
     name: str | None = None,
-    options: Options = Options(),
+    options: Options = DEFAULTS,
     progress: Progress | None = None,
     on_wait: Callable[[], None] | None = None,
 ) -> Report:

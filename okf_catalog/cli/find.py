@@ -11,8 +11,8 @@ from okf_catalog.catalog import queries
 from okf_catalog.catalog.filters import Filters
 from okf_catalog.cli import options, output
 from okf_catalog.errors import UsageError
-from okf_catalog.format.concept import STATUSES
 from okf_catalog.format.trust import TIERS
+from okf_catalog.format.vocabulary import STATUSES
 
 COLUMNS = ("path", "id", "type", "title", "status", "trust_tier", "stale", "tags", "parse_error")
 _HEADINGS = {"path": "Path", "type": "Type", "title": "Title", "status": "Status", "trust_tier": "Trust Tier",
@@ -65,7 +65,7 @@ def find(
     found = queries.find(view.connection, view.bundle.name, filters, now)
     rows, names = output.project(found.concepts, COLUMNS, fields, leave_out)
     if chosen == "json":
-        head = {"bundle": label, "count": found.count, "parse_errors": found.parse_errors}
+        head = {"bundle": label, "count": found.matches, "parse_errors": found.parse_errors}
         output.dump_json({**head, "concepts": rows}, pretty=pretty)
     elif chosen in ("markdown", "table"):
         if fields is None and leave_out is None:
@@ -75,7 +75,7 @@ def find(
                 row["type"] = _PARSE_ERROR
         output.emit_rows(rows, names, chosen, [_HEADINGS.get(name, name) for name in names])
         print()
-        print(summary(found.count, found.parse_errors))
+        print(summary(found.matches, found.parse_errors))
     else:
         output.emit_rows(rows, names, chosen)
     return 0

@@ -18,17 +18,7 @@ from okf_catalog.format.values import (
     text_of,
     trim,
 )
-
-DEFAULT_STATUS = "stable"
-STATUSES = ("draft", "stable", "deprecated")
-ATTESTED_COMPUTATION = "Attested Computation"
-
-KNOWN_KEYS = frozenset([
-    "type", "title", "description", "resource", "tags", "status", "stale_after", "generated", "verified",
-    "sources", "usage_window", "timestamp", "superseded_by", "runtime", "parameters", "computation", "executor",
-    "attester",
-])  # fmt: skip
-"""The frontmatter keys that the specification names (OKF §4, §5, §10)."""
+from okf_catalog.format.vocabulary import ATTESTED_COMPUTATION, DEFAULT_STATUS, KNOWN_KEYS
 
 
 class Link(NamedTuple):
@@ -121,7 +111,7 @@ def tags_of(value: Any) -> list[str]:
         return []
     tags: dict[str, None] = {}
     for item in items:
-        tag = trim(text_of(item) or "")
+        tag = trim(item if type(item) is str else text_of(item) or "")
         if tag:
             tags[tag] = None
     return list(tags)
@@ -187,7 +177,7 @@ def _frontmatter_links(
     matter: dict[str, Any], found: list[sources.Source], directory: str, document: Document
 ) -> list[Link]:
     lines = document.key_lines
-    result = []
+    result: list[Link] = []
 
     def add(kind: str, value: Any, key: str) -> None:
         target = filled(value)
@@ -198,7 +188,8 @@ def _frontmatter_links(
                 result.append(Link(kind, target, path, None, lines.get(key)))
 
     for source in found:
-        add("source", source.resource, "sources")
+        if source.resource is not None:
+            add("source", source.resource, "sources")
     for key in ("superseded_by", "resource", "computation"):
         if key in matter:
             for value in matter[key] if isinstance(matter[key], list) else [matter[key]]:
@@ -224,8 +215,7 @@ def _footnotes(found: markdown.Markdown, named: list[sources.Source], below: int
 
 
 def _computation(matter: dict[str, Any], body: str) -> Computation:
-    executor = matter.get("executor") if isinstance(matter.get("executor"), dict) else {}
-    attester = matter.get("attester") if isinstance(matter.get("attester"), dict) else {}
+    executor, attester = _mapping(matter.get("executor")), _mapping(matter.get("attester"))
     code, language = _code(body)
     parameters, receipt = matter.get("parameters"), executor.get("receipt")
     return Computation(
@@ -233,6 +223,10 @@ def _computation(matter: dict[str, Any], body: str) -> Computation:
         dumps(parameters) if parameters is not None else None, filled(executor.get("resource")),
         dumps(receipt) if receipt is not None else None, filled(attester.get("resource")),
     )  # fmt: skip
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _code(body: str) -> tuple[str | None, str | None]:

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from okf_catalog.format.concept import ATTESTED_COMPUTATION, STATUSES, effective_status, spelling_problem
+from okf_catalog.format.concept import effective_status, spelling_problem
 from okf_catalog.format.frontmatter import Document
 from okf_catalog.format.problem import Problem, error, warning
 from okf_catalog.format.values import Plain, filled, is_blank, json_value, parse_instant, text_of, trim
+from okf_catalog.format.vocabulary import ATTESTED_COMPUTATION, STATUSES
 
 CONVENTION = "convention"
 _QUOTED = 40

@@ -46,8 +46,14 @@ def resolve_path(target: str, directory: str) -> str | None:
         return None
     if "%" in path and _decodes(path):
         path = unquote(path)
-    if path[0] != "/" and directory != ".":
-        path = f"{directory}/{path}"
+    # The two usual ways to begin, which leave nothing to take out.
+    if path[:2] == "./" and path[2:3] not in ("/", ""):
+        path = path[2:]
+    if path[0] != "/":
+        if directory != ".":
+            path = f"{directory}/{path}"
+    elif path[1:2] not in ("/", ""):
+        path = path[1:]
     # Only a path with one of these can have a segment to take out.
     if "./" in path or "//" in path or path[0] == "/" or path[-1] == ".":
         return normalize(path) or None

@@ -7,6 +7,7 @@ both ways on arbitrary text.
 
 from __future__ import annotations
 
+import itertools
 import re
 from html import unescape
 from typing import Any, NamedTuple
@@ -47,12 +48,12 @@ class Markdown(NamedTuple):
 # What only the event stream can tell apart: raw HTML, autolinks, definitions, images.
 # Each pattern begins with a literal, which the regex engine skips to.
 _HTML = re.compile(r"<[A-Za-z!?/]")
-_INLINE_TARGET = re.compile(r"\]\(([^()\s<>]*)")
-_HTML_LINK = re.compile(r'<a href="([^"]*)"(?: title="[^"]*")?>(.*?)</a>', re.DOTALL)
+_UNUSUAL_TARGET = re.compile(r"[()\s<>&%]")
+_TARGET_ENDS = (")", " ", "\n")
+_HTML_LINK = '<a href="'
 _HTML_NOTE = '<sup class="footnote-reference">'
 _HTML_TAG = re.compile(r"<[^>]*>")
-_HTML_DEFINITION = re.compile(r'<div class="footnote-definition" id="([^"]*)">')
-_FOOTNOTE_TEXT = re.compile(r"\[\^([^\]\s]+)\]")
+_HTML_DEFINITION = '<div class="footnote-definition" id="'
 _FOOTNOTE = re.compile(rb"(?<![!\\])\[\^([^\]\s]+)\](?!:)")
 _MARKUP = dict.fromkeys(map(ord, "`*_ "))
 _PLAIN_LABEL = re.compile(r"[\w.\-]+\Z", re.ASCII)
@@ -73,7 +74,7 @@ def read(body: str) -> Markdown:
 
 def is_simple(body: str) -> bool:
     """True where the text holds no raw HTML, autolink, image or link definition."""
-    if "![" in body or "\r" in body or _HTML.search(body):
+    if "![" in body or "\r" in body or ("<" in body and _HTML.search(body)):
         return False
     # `[^label]:` defines a footnote; any other `]:` may define a link.
     at = body.find("]:")
@@ -95,49 +96,51 @@ def read_html(body: str) -> Markdown | None:
     html = pyromark.html(body, options=_OPTIONS)
     if "[^" in html:
         return None  # a footnote without definition, or one in code
-    places = list(_INLINE_TARGET.finditer(body))
+    # Cut at fixed text and looked at from there: much cheaper than patterns over the whole.
+    anchors, places = html.split(_HTML_LINK), body.split("](")
     links: list[Link] = []
     referenced: set[str] = set()
-    line, place, position = 1, 0, 0
-    references = 0
-    for anchor in _HTML_LINK.finditer(html):
-        target, inner = anchor.groups()
-        if html.endswith(_HTML_NOTE, 0, anchor.start()):
+    line, position, references = 1, 0, 0
+    for number in range(1, len(anchors)):
+        head, _, tail = anchors[number].partition('">')
+        target = head.partition('"')[0]  # a title may follow
+        if anchors[number - 1].endswith(_HTML_NOTE):
             referenced.add(target[1:])
             references += 1
             continue
-        if position == len(places) or places[position][1] != target or "&" in target or "%" in target:
-            return None
-        start = places[position].start()
-        line += body.count("\n", place, start)
-        place = start
         position += 1
+        if position == len(places) or _UNUSUAL_TARGET.search(target):
+            return None
+        before, behind = places[position - 1], places[position]
+        if not behind.startswith(target) or behind[len(target) : len(target) + 1] not in _TARGET_ENDS:
+            return None
+        inner = tail.partition("</a>")[0]
         text = unescape(_HTML_TAG.sub("", inner)) if "<" in inner or "&" in inner else inner
         # The same text behind the nearest bracket: so the link begins there, on this line.
-        written = body[body.rfind("[", 0, start) + 1 : start]
-        if written != text and written.translate(_MARKUP) != text.translate(_MARKUP):
+        above, bracket, written = before.rpartition("[")
+        if not bracket or (written != text and written.translate(_MARKUP) != text.translate(_MARKUP)):
             return None
-        links.append(Link("link", target, text.strip(), line))
-    if position != len(places):
+        links.append(Link("link", target, text.replace("\n", " ").strip(), line + above.count("\n")))
+        line += before.count("\n")
+    if position != len(places) - 1:
         return None
-    notes: dict[str, list[Any]] = {}
-    if "[^" in body:
-        defined = _HTML_DEFINITION.findall(html)
-        count = 0
-        line, place = 1, 0
-        for found in _FOOTNOTE_TEXT.finditer(body):
-            label = found[1]
-            if not _PLAIN_LABEL.match(label):
-                return None
-            if label not in notes:
-                line += body.count("\n", place, found.start())
-                place = found.start()
-                notes[label] = [label in defined, label in referenced, line]
-            count += 1
-        # Each one in the text is a reference or a definition, and there are no others.
-        if count != len(defined) + references or not referenced.issubset(notes):
+    if "[^" not in body:
+        return Markdown(links, [])
+    defined = [part.partition('"')[0] for part in html.split(_HTML_DEFINITION)[1:]]
+    parts = body.split("[^")
+    # Each one in the text is a reference or a definition, and there are no others.
+    if len(parts) - 1 != len(defined) + references:
+        return None
+    notes: dict[str, Footnote] = {}
+    line = 1
+    for before, behind in itertools.pairwise(parts):
+        line += before.count("\n")
+        label, bracket, _ = behind.partition("]")
+        if not bracket or not _PLAIN_LABEL.match(label):
             return None
-    return Markdown(links, [Footnote(label, *facts) for label, facts in notes.items()])
+        if label not in notes:
+            notes[label] = Footnote(label, label in defined, label in referenced, line)
+    return Markdown(links, list(notes.values())) if referenced.issubset(notes) else None
 
 
 def read_events(body: str) -> Markdown:
@@ -147,6 +150,7 @@ def read_events(body: str) -> Markdown:
     seen: dict[str, list[Any]] = {}
     texts: list[str] = []  # of the link that is open
     open_link: tuple[str, str, int] | None = None
+    in_code = False
 
     def line_at(offset: int) -> int:
         return source.count(b"\n", 0, offset) + 1
@@ -157,7 +161,9 @@ def read_events(body: str) -> Markdown:
         facts[1] |= not defines
         facts[2] = min(facts[2], offset)
 
-    for event, span in pyromark.events_with_range(body, options=_OPTIONS, merge_text=True):
+    # Every event is a name, or a mapping of one name to what belongs to it.
+    events: Any = pyromark.events_with_range(body, options=_OPTIONS, merge_text=True)
+    for event, span in events:
         if type(event) is str:
             if open_link and event in ("SoftBreak", "HardBreak"):
                 texts.append(" ")
@@ -166,7 +172,7 @@ def read_events(body: str) -> Markdown:
         if kind == "Text":
             if open_link:
                 texts.append(value)
-            if "[^" in value:
+            if "[^" in value and not in_code:
                 for found in _FOOTNOTE.finditer(source, span["start"], span["end"]):
                     note(found[1].decode("utf-8"), found.start())
         elif kind == "Code":
@@ -174,18 +180,22 @@ def read_events(body: str) -> Markdown:
                 texts.append(value)
         elif kind == "Start":
             if type(value) is not dict:
-                continue
-            if "Link" in value:
+                in_code = in_code or value == "CodeBlock"
+            elif "Link" in value:
                 link = value["Link"]
                 form = _KINDS.get(link["link_type"], "reference")
                 open_link, texts = (form, link["dest_url"], line_at(span["start"])), []
             elif "FootnoteDefinition" in value:
                 note(value["FootnoteDefinition"], span["start"], defines=True)
+            elif "CodeBlock" in value:
+                in_code = True
         elif kind == "End":
             if value == "Link" and open_link:
                 form, target, line = open_link
                 links.append(Link(form, target, "".join(texts).strip(), line))
                 open_link = None
+            elif value == "CodeBlock":
+                in_code = False
         elif kind == "FootnoteReference":
             note(value, span["start"])
     order = sorted(seen.items(), key=lambda item: item[1][2])
@@ -212,7 +222,9 @@ def sections(body: str) -> tuple[list[Section], list[tuple[int, int, str, str]]]
     blocks: list[tuple[int, int, str, str]] = []
     texts: list[str] | None = None
     info = ""
-    for event, span in pyromark.events_with_range(body, options=_OPTIONS, merge_text=True):
+    # Every event is a name, or a mapping of one name to what belongs to it.
+    events: Any = pyromark.events_with_range(body, options=_OPTIONS, merge_text=True)
+    for event, span in events:
         if type(event) is str:
             continue
         ((kind, value),) = event.items()

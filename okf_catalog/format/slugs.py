@@ -31,3 +31,15 @@ def mint(text: str, is_taken: Callable[[str], bool]) -> str:
         number += 1
         slug = f"{base}-{number}"
     return slug
+
+
+def title_of(path: str) -> str:
+    """What people call the bundle at an absolute path: `parent/directory`, or the parent of a `.okf`.
+
+    Without a parent to speak of it is the directory's name alone.
+    """
+    head, _, name = path.rstrip("/").rpartition("/")
+    parent = head.rpartition("/")[2]
+    if parent in ("", "."):
+        return name or path
+    return parent if name == ".okf" else f"{parent}/{name}"

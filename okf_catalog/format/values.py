@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from collections.abc import Callable, Iterable
+from datetime import date, datetime, timedelta
 from functools import lru_cache
-from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 # What `trim` takes off (BEHAVIOUR: ASCII white space and NUL; a no-break space stays).
@@ -18,10 +19,17 @@ _OCTAL = re.compile(r"0o[0-7]+\Z")
 _HEX = re.compile(r"0x[0-9a-fA-F]+\Z")
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z")
 _INFINITE = re.compile(r"[-+]?\.(inf|Inf|INF)\Z|\.(nan|NaN|NAN)\Z")
+_TYPED = re.compile("|".join(f"(?:{part.pattern})" for part in (_FLOAT, _INFINITE, _OCTAL, _HEX)))
+_NULLS = frozenset(["", "~", "null", "Null", "NULL"])
+_MAY_BE_TYPED = frozenset("+-.0123456789tTfF")
+MAY_BE_SPECIAL = _MAY_BE_TYPED | frozenset("~nN")
+"""The first characters of unquoted scalars that are not just text."""
 _BOOLEANS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
 _INT64 = 2**63
 # No 64-bit integer has more digits, in any of the three bases.
 _MAX_INTEGER_TEXT = 30
+_SHORT_INTEGER = 19
+"""Fewer digits than this always fit into 64 bits."""
 
 
 class Plain(str):
@@ -35,13 +43,14 @@ class Plain(str):
 
 def is_typed_scalar(text: str) -> bool:
     """True when the core schema reads an unquoted `text` as a number or a boolean."""
-    return (
-        text in _BOOLEANS
-        or _FLOAT.match(text) is not None
-        or _INFINITE.match(text) is not None
-        or _OCTAL.match(text) is not None
-        or _HEX.match(text) is not None
-    )
+    return _TYPED.match(text) is not None or text in _BOOLEANS
+
+
+def plain_value(text: str) -> Any:
+    """What an unquoted scalar is: None for null, `Plain` for a number or boolean, else the text."""
+    if text in _NULLS:
+        return None
+    return Plain(text) if text[0] in _MAY_BE_TYPED and is_typed_scalar(text) else text
 
 
 def _typed(text: str) -> Any:
@@ -50,6 +59,8 @@ def _typed(text: str) -> Any:
     Integers outside 64 bits and decimals beyond a double stay text; NaN and the
     infinities, which JSON cannot hold, become None.
     """
+    if text.isdecimal() and text.isascii() and len(text) < _SHORT_INTEGER:
+        return int(text)  # nearly all of them, without a pattern
     if text in _BOOLEANS:
         return _BOOLEANS[text]
     if _INFINITE.match(text):
@@ -82,12 +93,26 @@ def json_value(value: Any) -> Any:
     return [item if type(item) is str else json_value(item) for item in value]
 
 
-_encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+def _chunks_encoder() -> Callable[[Any, int], Iterable[str]]:
+    """The C encoder of `json`, made once: `JSONEncoder.encode` makes a new one for each call, half of its cost here."""
+    plain = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+    make: Any = getattr(json.encoder, "c_make_encoder", None)
+    quote: Any = getattr(json.encoder, "encode_basestring", None)
+    try:
+        encode: Callable[[Any, int], Iterable[str]] = make(None, plain.default, quote, None, ":", ",", False, False, True)
+        if "".join(encode({"a": [1, "é"]}, 0)) == '{"a":[1,"é"]}':
+            return encode
+    except TypeError:  # another Python, another signature
+        pass
+    return lambda value, _: (plain.encode(value),)
+
+
+_chunks = _chunks_encoder()
 
 
 def dumps(value: Any) -> str:
     """Compact JSON text of a frontmatter value, always valid JSON."""
-    return _encode(json_value(value))
+    return "".join(_chunks(json_value(value), 0))
 
 
 def trim(text: str) -> str:
@@ -132,25 +157,18 @@ def fold(text: str) -> str:
     return text
 
 
-# What `str.split` splits at, besides space and line feed.
-_ASCII_SPACES = "\t\r\v\f\x1c\x1d\x1e\x1f"
-_OTHER_SPACES = _ASCII_SPACES + "\x85\xa0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000"
-
-
 def search_fold(text: str) -> str:
     """`text` as the search compares it: folded, white space as single spaces, NUL as U+FFFD."""
     text = fold(text)
-    # `" ".join(text.split())` makes an object of every word; most texts do not need it.
-    for character in _ASCII_SPACES if text.isascii() else _OTHER_SPACES:
-        if character in text:
-            text = " ".join(text.split())
-            break
-    else:
-        if "\n" in text:
-            text = text.replace("\n\n", " ").replace("\n", " ")
-        while "  " in text:
-            text = text.replace("  ", " ")
-        text = text.strip(" ")
+    if "\n" in text:
+        text = text.replace("\n\n", " ").replace("\n", " ")
+    while "  " in text:
+        text = text.replace("  ", " ")
+    text = text.strip(" ")
+    # `" ".join(text.split())` makes an object of every word; most texts do not need it: all white space
+    # but the space counts as not printable.
+    if not text.isprintable():
+        text = " ".join(text.split())
     return text.replace("\0", "\ufffd") if "\0" in text else text
 
 
@@ -168,6 +186,10 @@ _INSTANT = re.compile(
     r"(?:[Tt ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:[.,][0-9]+)?)?"
     r"[ ]?(?:([Zz])|([+-])([0-9]{2}):?([0-9]{2})?)?)?\Z"
 )
+# The two usual spellings in UTC, which need no arithmetic.
+_USUAL_INSTANT = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}(?:T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:Z|\+00:00))?\Z"
+)
 FIRST_INSTANT = "0001-01-01T00:00:00Z"
 LAST_INSTANT = "9999-12-31T23:59:59Z"
 _DAY_ENDS = "T23:59:59Z"
@@ -181,6 +203,12 @@ def parse_instant(text: str) -> Instant | None:
     None where it is neither, or no such moment exists (2026-02-30). A moment that an
     offset moves out of the years 1 to 9999 is kept as the nearest one inside.
     """
+    if _USUAL_INSTANT.match(text):
+        try:
+            date.fromisoformat(text[:10])
+        except ValueError:
+            return None
+        return Instant(text[:19] + "Z", "offset") if len(text) > 10 else Instant(text + "T00:00:00Z", "date")
     found = _INSTANT.match(trim(text))
     if found is None:
         return None

@@ -12,11 +12,13 @@ from typing import Any, NamedTuple
 
 import yaml
 from yaml.composer import Composer
+from yaml.nodes import ScalarNode, SequenceNode
 from yaml.parser import Parser
 from yaml.reader import Reader
-from yaml.scanner import Scanner
+from yaml.scanner import Scanner, ScannerError
 
-from okf_catalog.format.values import Plain, dumps, is_typed_scalar
+from okf_catalog.format import yaml_fast
+from okf_catalog.format.values import dumps, plain_value
 
 MAX_DEPTH = 100
 """Levels of nesting; real frontmatter has three or four."""
@@ -25,14 +27,14 @@ MAX_DEPTH = 100
 ALIAS_NODES = 10_000
 ALIAS_CHARACTERS = 1_000_000
 
-_NULLS = frozenset(["", "~", "null", "Null", "NULL"])
-_PLAIN, _QUOTED, _COLLECTION = "plain", "quoted", "collection"
+_UNTAGGED, _QUOTED = "", "quoted"
 _CORE = "tag:yaml.org,2002:"
 _DROPPED_TAGS = frozenset(_CORE + name for name in ("binary", "timestamp", "seq", "map", "str"))
 _TYPED_TAGS = frozenset(_CORE + name for name in ("int", "float", "bool", "null"))
 _LOCAL_TAG = re.compile(r"![^/:!]*\Z")
-_MAY_BE_TYPED = frozenset("+-.0123456789tTfF")
 _MERGE = "<<"
+_MARK = "\ufeff"
+_LINE_ENDS = "\0\r\n\x85\u2028\u2029"
 
 
 class YamlProblem(NamedTuple):
@@ -60,18 +62,16 @@ class Loaded(NamedTuple):
 
 
 class _Resolve:
-    """Instead of PyYAML's tag resolution: only whether a scalar was quoted matters."""
+    """Instead of PyYAML's tag resolution: only whether a scalar counts as quoted matters."""
 
     def resolve(self, kind: type, _value: str | None, implicit: tuple[bool, bool] | bool | None) -> str:
         if kind is not yaml.ScalarNode:
-            return _COLLECTION
-        return _PLAIN if isinstance(implicit, tuple) and implicit[0] else _QUOTED
+            return _UNTAGGED
+        return _UNTAGGED if isinstance(implicit, tuple) and implicit[0] else _QUOTED
 
-    def descend_resolver(self, _parent: Any, _index: Any) -> None:
-        pass
-
-    def ascend_resolver(self) -> None:
-        pass
+    # The composer calls these for each node: a function in C that takes any arguments runs no Python code.
+    descend_resolver = staticmethod(_UNTAGGED.format)
+    ascend_resolver = staticmethod(_UNTAGGED.format)
 
 
 class PurePythonComposer(_Resolve, Reader, Scanner, Parser, Composer):
@@ -83,25 +83,102 @@ class PurePythonComposer(_Resolve, Reader, Scanner, Parser, Composer):
         Parser.__init__(self)
         Composer.__init__(self)
 
+    # The Python scanner stops at some tabs, remarks and byte-order marks where libyaml goes on.
+
+    def scan_to_next_token(self) -> None:
+        """Skip blanks, remarks and line ends."""
+        while True:
+            if self.column == 0 and self.peek() == _MARK:
+                self.column += self.index > 0  # as libyaml counts
+                self.forward()
+            while self.peek() == " " or (self.peek() == "\t" and (self.flow_level or not self.allow_simple_key)):
+                self.forward()
+            if self.peek() == "#":
+                while self.peek() not in _LINE_ENDS:
+                    self.forward()
+            if not self.scan_line_break():  # type: ignore[no-untyped-call]
+                return
+            if not self.flow_level:
+                self.allow_simple_key = True
+
+    def scan_plain_spaces(self, indent: int, start_mark: Any) -> Any:
+        """Take the blanks and line ends inside a plain scalar; None where the document ends."""
+        blanks = ""
+        while self.peek() in " \t":
+            blanks += self.peek()
+            self.forward()
+        if self.peek() == "\0" or self.peek() not in _LINE_ENDS:
+            return [blanks] if blanks else []
+        first = self.scan_line_break()  # type: ignore[no-untyped-call]
+        self.allow_simple_key = True
+        breaks: list[str] = []
+        while True:
+            if self.column == 0 and self.prefix(3) in ("---", "...") and self.peek(3) in _LINE_ENDS + " \t":
+                return None
+            if self.peek() in " \t":
+                if self.peek() == "\t" and self.column < indent:
+                    raise ScannerError("while scanning a plain scalar", start_mark,
+                                       "found a tab character that violates indentation", self.get_mark())
+                self.forward()
+            elif self.peek() != "\0" and self.peek() in _LINE_ENDS:
+                breaks.append(self.scan_line_break())  # type: ignore[no-untyped-call]
+            else:
+                break
+        return [first, *breaks] if first != "\n" else breaks or [" "]
+
+    def scan_block_scalar_indicators(self, start_mark: Any) -> tuple[bool | None, int | None]:
+        """Read what follows `|` or `>`: how the text ends and how far it is indented."""
+        chomping = increment = None
+        for _ in range(2):
+            character = self.peek()
+            if character in "+-" and chomping is None:
+                chomping = character == "+"
+            elif character in "123456789" and increment is None:
+                increment = int(character)
+            else:
+                break
+            self.forward()
+        return chomping, increment
+
+    def scan_block_scalar_ignored_line(self, start_mark: Any) -> None:
+        """Skip the rest of the line of `|` or `>`: blanks and a remark."""
+        while self.peek() in " \t":
+            self.forward()
+        super().scan_block_scalar_ignored_line(start_mark)
+
 
 FastComposer: Any
+UntaggedComposer: Any
 try:
-    from yaml.cyaml import CParser
+    from yaml.cyaml import CParser  # type: ignore[attr-defined]  # the stubs do not know it
 
     class _CComposer(_Resolve, CParser):
         pass
 
-    FastComposer = _CComposer
+    class _UntaggedComposer(CParser):
+        """For text without `!`, where a scalar's style tells all that `_Resolve` would."""
+
+        resolve = descend_resolver = ascend_resolver = staticmethod(_UNTAGGED.format)
+
+    FastComposer, UntaggedComposer = _CComposer, _UntaggedComposer
 except ImportError:  # PyYAML without libyaml
-    FastComposer = PurePythonComposer
+    FastComposer = UntaggedComposer = PurePythonComposer
 
 
-def load(text: str, composer: Any = FastComposer) -> Loaded:
-    """Read one YAML document.
+def load(text: str) -> Loaded:
+    """Read one YAML document, by the cheapest of the ways that give the same result.
 
     Mappings become dicts with text keys, sequences lists, plain nulls None, plain
     numbers and booleans `Plain`, every other scalar `str`. Raises `YamlFailure`.
     """
+    usual = yaml_fast.read(text)
+    if usual is not None:
+        return Loaded(*usual, [])
+    return compose(text, FastComposer if "!" in text else UntaggedComposer)
+
+
+def compose(text: str, composer: Any = FastComposer) -> Loaded:
+    """Read one YAML document with PyYAML's parser."""
     try:
         parser = composer(text)
         try:
@@ -112,10 +189,12 @@ def load(text: str, composer: Any = FastComposer) -> Loaded:
     except yaml.MarkedYAMLError as problem:
         raise _failure(problem) from None
     except yaml.reader.ReaderError as problem:
-        before = text[: problem.position]
+        character = _code_point(problem.character)
+        # libyaml's own position counts bytes.
+        before = text.partition(chr(character))[0]
         raise YamlFailure(
             "invalid_yaml",
-            f"character U+{_code_point(problem.character):04X} is not allowed in YAML",
+            f"character U+{character:04X} is not allowed in YAML",
             before.count("\n"),
             len(before) - before.rfind("\n") - 1,
         ) from None
@@ -164,15 +243,15 @@ class _Builder:
 
     def build(self, node: Any, depth: int) -> Any:
         self.nodes_left -= 1
-        if type(node) is yaml.ScalarNode:
+        if type(node) is ScalarNode:
             return self.scalar(node)
         if depth >= MAX_DEPTH:
             raise YamlFailure("yaml_limits", f"nested deeper than {MAX_DEPTH} levels", node.start_mark.line)
         if self.nodes_left < 0:
             raise self.too_large(node)
-        if node.tag is not _COLLECTION:
+        if node.tag:
             self.check_tag(node)
-        if type(node) is yaml.SequenceNode:
+        if type(node) is SequenceNode:
             return [self.build(item, depth + 1) for item in node.value]
         return self.mapping(node, depth)
 
@@ -187,18 +266,12 @@ class _Builder:
         if self.characters_left < 0:
             raise self.too_large(node)
         tag = node.tag
-        if tag is _QUOTED:
-            return text
-        if tag is not _PLAIN:
-            if tag in _TYPED_TAGS:
-                return None if text in _NULLS else Plain(text) if is_typed_scalar(text) else text
-            if tag not in _DROPPED_TAGS:
-                self.check_tag(node)
-            return text
-        if text in _NULLS:
-            return None
-        if text[0] in _MAY_BE_TYPED and is_typed_scalar(text):
-            return Plain(text)
+        if not tag:
+            return text if node.style else plain_value(text)
+        if tag in _TYPED_TAGS:
+            return plain_value(text)
+        if tag is not _QUOTED and tag not in _DROPPED_TAGS:
+            self.check_tag(node)
         return text
 
     def check_tag(self, node: Any) -> None:
@@ -216,14 +289,14 @@ class _Builder:
         merged: list[dict[str, Any]] = []
         for key_node, value_node in node.value:
             self.nodes_left -= 1
-            if type(key_node) is not yaml.ScalarNode:
+            if type(key_node) is not ScalarNode:
                 mark = key_node.start_mark
                 raise YamlFailure("invalid_yaml", "a key has to be a scalar", mark.line, mark.column)
             # Kept as written, whatever YAML would make of it: `1:`, `true:`, `~:`.
             key: str = key_node.value
             self.characters_left -= len(key)
             value = self.build(value_node, depth + 1)
-            if key == _MERGE and key_node.tag is _PLAIN and isinstance(value, (dict, list)):
+            if key == _MERGE and not (key_node.tag or key_node.style) and isinstance(value, (dict, list)):
                 merged += [part for part in (value if isinstance(value, list) else [value]) if type(part) is dict]
                 continue
             if key in result:

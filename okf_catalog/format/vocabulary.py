@@ -1,0 +1,16 @@
+"""The words that the specification fixes. Costs nothing to import."""
+
+from __future__ import annotations
+
+DEFAULT_STATUS = "stable"
+STATUSES = ("draft", "stable", "deprecated")
+"""The values of `status` (OKF §5.4)."""
+ATTESTED_COMPUTATION = "Attested Computation"
+"""The type of OKF §10."""
+
+KNOWN_KEYS = frozenset([
+    "type", "title", "description", "resource", "tags", "status", "stale_after", "generated", "verified",
+    "sources", "usage_window", "timestamp", "superseded_by", "runtime", "parameters", "computation", "executor",
+    "attester",
+])  # fmt: skip
+"""The frontmatter keys that the specification names (OKF §4, §5, §10)."""
