@@ -271,8 +271,10 @@ create table terms (
   id integer primary key,
   term text not null unique
 ) strict;
+-- FTS5 cuts words off at 32,768 bytes; a search has to know whether there are such words.
+create index terms_long on terms (id) where length(cast(term as blob)) >= 32000;
 create virtual table terms_trigram using fts5 (
-  term, content='terms', content_rowid='id', tokenize='trigram', detail='none'
+  term, content='terms', content_rowid='id', tokenize='trigram', detail='none', columnsize=0
 );
 
 create view catalog as

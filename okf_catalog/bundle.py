@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 from collections.abc import Iterator
 from operator import attrgetter
@@ -17,7 +18,7 @@ from okf_catalog.errors import BundleError
 from okf_catalog.format.problem import Failure
 
 MAX_FILE = 16 * 1024 * 1024
-"""Bytes; a larger file is a parse error (DESIGN §5.8)."""
+"""Bytes; a larger file is a parse error."""
 MAX_DEPTH = 200
 """Directories below each other: each one holds a file descriptor while it is walked."""
 IGNORE_FILE = ".okfignore"
@@ -75,6 +76,7 @@ class Content(NamedTuple):
 
 def open_root(root: str) -> int:
     """A descriptor of the bundle directory. Raises `BundleError` with the way out."""
+    check_name(root)
     try:
         # The root itself may be reached through a link; what is below it may not.
         return os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -84,6 +86,14 @@ def open_root(root: str) -> int:
         raise BundleError(f"{root} is not a directory") from None
     except (OSError, ValueError) as problem:
         raise BundleError(f"cannot read {root}: {reason_of(problem)}") from None
+
+
+def check_name(root: str) -> None:
+    """Raise `BundleError` for a directory that the catalog could not name."""
+    try:
+        os.path.abspath(root).encode("utf-8")
+    except UnicodeEncodeError:
+        raise BundleError(f"the path {root} is not valid UTF-8; rename the directory") from None
 
 
 def reason_of(problem: Exception) -> str:
@@ -197,7 +207,7 @@ def _ignore_rules(descriptor: int) -> Any:
     lines = content.data.decode("utf-8-sig", "replace").splitlines()
     try:
         return GitIgnoreSpec.from_lines(lines)
-    except ValueError:
+    except (ValueError, re.error):
         return GitIgnoreSpec.from_lines([line for line in lines if _is_pattern(line)])
 
 
@@ -206,7 +216,7 @@ def _is_pattern(line: str) -> bool:
 
     try:
         GitIgnoreSpec.from_lines([line])
-    except ValueError:
+    except (ValueError, re.error):
         return False
     return True
 
@@ -241,7 +251,7 @@ def read(root_fd: int, root: str, directory_fd: int, path: str) -> Content | Fai
     """
     name = path.rpartition("/")[2]
     try:
-        name.encode("utf-8")
+        path.encode("utf-8")
     except UnicodeEncodeError:
         return Failure("file_name", "the file name is not valid UTF-8", "rename the file")
     try:
@@ -269,7 +279,7 @@ def _read_link(root_fd: int, root: str, path: str) -> Content | Failure | None:
     real_root = os.path.realpath(root)
     target = os.path.realpath(os.path.join(real_root, path))
     inside = os.path.relpath(target, real_root)
-    if inside.startswith("..") or _NEVER in inside.split("/"):
+    if inside == ".." or inside.startswith("../") or _NEVER in inside.split("/"):
         return Failure("link_outside", "the symbolic link leads out of the bundle; it was not followed",
                        "copy the file into the bundle, or list the link in .okfignore")
     try:

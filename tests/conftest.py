@@ -9,11 +9,16 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from okf_catalog.cli import main
 
 ROOT = Path(__file__).parent.parent
 EXAMPLE = ROOT / "examples" / "moonmoth"
+
+# A slow machine is no failure.
+settings.register_profile("okf", deadline=None)
+settings.load_profile("okf")
 
 
 def write_files(root: Path, files: dict[str, str | bytes]) -> Path:

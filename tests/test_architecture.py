@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 import time
@@ -99,3 +100,9 @@ def test_questions_to_a_settled_bundle_load_no_parser(bundle):
     for arguments in (["find", str(root)], ["show", "a.md", "--json"], ["sync", str(root)], ["bundles", "--json"]):
         modules = loaded(f"from okf_catalog.cli import main; assert main({arguments!r}) == 0")
         assert not modules & heavy, arguments
+
+
+def test_every_package_is_shipped():
+    listed = set(re.findall(r'^  "(okf_catalog[\w.]*)",$', (ROOT / "pyproject.toml").read_text(), re.MULTILINE))
+    there = {".".join(path.parent.relative_to(ROOT).parts) for path in PACKAGE.rglob("__init__.py")}
+    assert listed == there | {"okf_catalog.migrations"}

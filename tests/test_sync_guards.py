@@ -5,6 +5,11 @@ import sqlite3
 
 import pytest
 
+# A child that gives up its rights may not be able to import what this user can.
+import okf_catalog.catalog.ingest
+import okf_catalog.catalog.queries
+import okf_catalog.cli.find
+import okf_catalog.cli.sync  # noqa: F401
 from tests.test_sync import note, sync
 
 SKIP_ROOT = os.geteuid() == 0
@@ -107,6 +112,7 @@ def open_tmp(tmp_path, monkeypatch):
     with tempfile.TemporaryDirectory(prefix="okf-test-") as name:
         os.chmod(name, 0o777)
         monkeypatch.setenv("OKF_CATALOG_DB", f"{name}/catalog.db")
+        monkeypatch.setenv("OKF_HOME", f"{name}/home")
         yield Path(name)
 
 

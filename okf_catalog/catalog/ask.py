@@ -44,7 +44,7 @@ _USUAL_TYPES = {"table": "BigQuery Table", "metric": "Metric"}
 _QUOTED = re.compile(r'"([^"]+)"')
 _TAGS = re.compile(
     r"\b(?:tagged(?:\s+(?:with|as))?|with\s+(?:the\s+)?tags?|tags?:)\s+"
-    r"((?:\"[^\"]+\"|[^\s,]+)(?:\s*(?:,|\bor\b|,\s*or\b)\s*(?:\"[^\"]+\"|[^\s,]+))*)",
+    r"((?:\"[^\"]+\"|[^\s,]+)(?:\s*(?:,\s*or\b|,|\bor\b)\s*(?:\"[^\"]+\"|[^\s,]+))*)",
     re.IGNORECASE,
 )
 _TAG_SEPARATOR = re.compile(r"\s*,\s*(?:or\s+)?|\s+or\s+", re.IGNORECASE)

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 _HASH_SIZE = 1024 * 1024
 """FTS5's own value for `hashsize` (bytes of pending terms in memory)."""
-_BULK_HASH_SIZE = 8 * 1024 * 1024
+_BULK_HASH_SIZE = 4 * 1024 * 1024
 """Halves the cost of a bulk load; more gains little and costs memory."""
 _FOREIGN_WORDS_FROM = 5000
 """Concepts from which on reading the whole vocabulary is cheaper than tokenizing again."""
@@ -16,14 +16,27 @@ _FOREIGN_WORDS_FROM = 5000
 
 @contextmanager
 def bulk_load(connection: sqlite3.Connection, *, enabled: bool) -> Iterator[bool]:
-    """Load the index with a larger hash table, then merge it so that the next sync need not."""
+    """Load the index with a larger hash table, then merge it so that the next sync need not.
+
+    The other indexes of a catalog without concepts are made when its rows are there: cheaper,
+    a third smaller, and in the pages that the merge left free.
+    """
     if not enabled:
         yield False
         return
+    is_empty = connection.execute("select 1 from concepts limit 1").fetchone() is None
+    later = connection.execute(_INDEXES).fetchall() if is_empty else []
+    for name, _ in later:
+        connection.execute(f"drop index {name}")
     _set_hash_size(connection, _BULK_HASH_SIZE)
     yield True
     _set_hash_size(connection, _HASH_SIZE)
     connection.execute("insert into concepts_fts (concepts_fts) values ('optimize')")
+    for _, sql in later:
+        connection.execute(sql)
+
+
+_INDEXES = "select name, sql from sqlite_master where type = 'index' and sql is not null order by rowid"
 
 
 def _set_hash_size(connection: sqlite3.Connection, size: int) -> None:
@@ -69,17 +82,19 @@ def refresh_links(
         "where concept_id in (select id from link_sources) and target_path is not null",
         (bundle,),
     )
+    execute("delete from problems where concept_id in (select id from link_sources) and +check_id = 'broken_link'")
     execute(
-        "delete from problems where check_id = 'broken_link' and bundle = ?1 and "
-        "(concept_id in (select id from link_sources) or (concept_id is null and path in (select path from link_files)))",
+        "delete from problems where bundle = ? and path in (select path from link_files) and concept_id is null "
+        "and +check_id = 'broken_link'",
         (bundle,),
     )
+    # `cross join` keeps SQLite from beginning with the large tables: it knows nothing of the small ones.
     message = "'the link target `' || l.target || '` is not in the bundle'"
     missing = "not exists (select 1 from files f where f.bundle = ?1 and f.path = l.target_path)"
     execute(
         "insert into problems (bundle, path, concept_id, level, check_id, source, message, line) "
         f"select ?1, c.path, c.id, 'warning', 'broken_link', 'spec', {message}, l.line "
-        "from link_sources s join links l on l.concept_id = s.id join concepts c on c.id = s.id "
+        "from link_sources s cross join links l on l.concept_id = s.id cross join concepts c on c.id = s.id "
         f"where l.kind in ('link', 'reference') and l.target_path is not null and l.target_id is null and {missing} "
         "order by c.path, l.position",
         (bundle,),
@@ -87,7 +102,7 @@ def refresh_links(
     execute(
         "insert into problems (bundle, path, concept_id, level, check_id, source, message, line) "
         f"select ?1, l.path, null, 'warning', 'broken_link', 'spec', {message}, l.line "
-        "from link_files s join file_links l on l.bundle = ?1 and l.path = s.path "
+        "from link_files s cross join file_links l on l.bundle = ?1 and l.path = s.path "
         f"where l.target_path is not null and {missing} order by l.path, l.position",
         (bundle,),
     )
@@ -112,10 +127,14 @@ def refresh_terms(connection: sqlite3.Connection, written: list[int], *, everyth
         )
         execute("create virtual table if not exists temp.new_terms using fts5vocab ('temp', 'new_words', 'row')")
         execute("insert into temp.new_words (new_words) values ('delete-all')")
+        text = (
+            "select title || ' ' || id || ' ' || tags || ' ' || type || ' ' || description || ' ' || sources || ' ' "
+            "|| body from search_text where concept_id = ?"
+        )
+        # Not `insert … select`: FTS5 would write out its memory for each.
         connection.executemany(
-            "insert into temp.new_words (text) select title || ' ' || id || ' ' || tags || ' ' || type || ' ' || "
-            "description || ' ' || sources || ' ' || body from search_text where concept_id = ?",
-            ((row_id,) for row_id in written),
+            "insert into temp.new_words (text) values (?)",
+            (row for row_id in written for row in connection.execute(text, (row_id,))),
         )
         execute("insert or ignore into terms (term) select term from temp.new_terms")
         execute("insert into temp.new_words (new_words) values ('delete-all')")

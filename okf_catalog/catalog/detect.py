@@ -33,7 +33,8 @@ class Detection(NamedTuple):
 
 def stored_signatures(connection: sqlite3.Connection, bundle: str) -> dict[str, bytes]:
     """The signature of every directory as of the last sync."""
-    return dict(connection.execute("select dir, signature from directories where bundle = ?", (bundle,)))
+    rows = connection.execute("select dir, signature from directories where bundle = ?", (bundle,))
+    return {signature.directory_of(key): blob for key, blob in rows}
 
 
 def detect(

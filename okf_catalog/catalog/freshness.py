@@ -6,7 +6,7 @@ import os
 import sqlite3
 from typing import NamedTuple
 
-from okf_catalog.bundle import Unreadable
+from okf_catalog.bundle import Unreadable, check_name
 from okf_catalog.catalog import database
 from okf_catalog.catalog.sync import Bundle, Clock, Options, bundle_at, bundle_named, bundles, sync
 from okf_catalog.errors import BundleError, CatalogError, UsageError
@@ -33,6 +33,7 @@ def view_directory(root: str, path: str, *, clock: Clock, refresh: bool = True) 
     """
     if not os.path.isdir(root):
         raise BundleError(f"{root} is not a directory" if os.path.exists(root) else f"{root} does not exist")
+    check_name(root)
     if database.exists(path):
         connection = database.open_existing(path)
         with database.reported(path):

@@ -28,7 +28,9 @@ from okf_catalog.format.values import utc_text
 
 ROOT_INDEX = "index.md"
 _BULK_FROM = 1000
-"""Files from which on the index is loaded with a larger hash table and merged at the end."""
+"""Files from which on the index may be loaded with a larger hash table and merged at the end."""
+_BULK_SHARE = 5
+"""A bulk load writes at least one in so many of the concepts there are: the merge goes over all of them."""
 _TEXT_LIMIT = 1024 * 1024
 """Characters of an unusable file that are kept for the search."""
 
@@ -77,7 +79,8 @@ class _Ingest:
             if path not in moves.values():
                 self._forget(path, known)
         total = sum(1 for changes in candidates.values() for change in changes if change.kind != REMOVED)
-        with bulk_load(self.connection, enabled=total >= _BULK_FROM) as bulk:
+        there = self.connection.execute("select coalesce(sum(concept_count), 0) from bundles").fetchone()[0]
+        with bulk_load(self.connection, enabled=total >= max(_BULK_FROM, there // _BULK_SHARE)) as bulk:
             done = 0
             for path, change, content in self._contents(candidates):
                 self._file(path, change, content, moves.get(path), removed)
@@ -85,7 +88,9 @@ class _Ingest:
                 if progress is not None:
                     progress(done, total)
             self.writer.flush()
-        refresh_links(self.connection, self.bundle.name, self.writer.written, self.existence, everything=self.is_new)
+            refresh_links(
+                self.connection, self.bundle.name, self.writer.written, self.existence, everything=self.is_new
+            )
         refresh_terms(self.connection, self.writer.written, everything=bulk)
         self._signatures()
         self._finish(clock)
@@ -146,7 +151,7 @@ class _Ingest:
         return pair_moves(left, arrived)
 
     def _guard(self, removed: dict[str, Known], moves: dict[str, str]) -> None:
-        """Refuse what looks like an unmounted disk or a wrong directory (DESIGN §6)."""
+        """Refuse what looks like an unmounted disk or a wrong directory."""
         if self.options.allow_removals:
             return
         total = self.bundle.concept_count
@@ -338,14 +343,14 @@ class _Ingest:
         # A directory without markdown has no row.
         emptied = self.found.gone + [path for path in self.found.differing if not self.found.directories[path].names]
         self.connection.executemany(
-            "delete from directories where bundle = ? and dir = ?", [(name, path) for path in emptied]
+            "delete from directories where bundle = ? and dir = ?", [(name, signature.key_of(path)) for path in emptied]
         )
         rows = []
         paths = (set(self.found.differing) | set(self.unsettled)).difference(emptied)
         for path in sorted(paths):
             directory = self.found.directories[path]
             stamps = signature.settle(directory.stamps, directory.names, newest, self.unsettled.get(path, set()))
-            rows.append((name, path, signature.encode(directory.names, stamps)))
+            rows.append((name, signature.key_of(path), signature.encode(directory.names, stamps)))
         self.connection.executemany("insert or replace into directories values (?, ?, ?)", rows)
 
     def _finish(self, clock: Clock) -> None:

@@ -66,7 +66,7 @@ def _file_name(path: str) -> str:
 
 
 def removes_too_much(total: int, removed: int) -> bool:
-    """True for a sync that would remove more than half of at least 20 concepts (DESIGN §6)."""
+    """True for a sync that would remove more than half of at least 20 concepts."""
     return total >= MASS_REMOVAL_FROM and removed * 2 > total
 
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from okf_catalog.catalog.ask import Vocabulary
 from okf_catalog.catalog.filters import Filters, conditions
 from okf_catalog.format.values import search_fold
+from okf_catalog.format.vocabulary import RESERVED
 
 Row = dict[str, Any]
 
@@ -22,14 +23,14 @@ class Found(NamedTuple):
     matches: int
     """Concepts that match, without the unusable files among `concepts`."""
     parse_errors: int
-    """Unusable files of the bundle, whether they match or not."""
+    """Unusable files of the bundle, whether they match or not, without the reserved ones."""
 
 
 def find(connection: sqlite3.Connection, bundle: str, filters: Filters, now: str) -> Found:
     """The concepts of a bundle that satisfy the filters, by path.
 
     Unusable files are listed with them where no filter but text is set: nothing else
-    could be said of them (DESIGN §5.10).
+    could be said of them.
     """
     where, values = conditions(connection, filters, now)
     join = "join search_text s on s.concept_id = c.id" if filters.text else ""
@@ -47,7 +48,8 @@ def find(connection: sqlite3.Connection, bundle: str, filters: Filters, now: str
         for path, concept_id, kind, title, status, tier, stale, tags in rows
     ]  # fmt: skip
     count = len(concepts)
-    errors = connection.execute("select path, text from parse_errors where bundle = ? order by path", (bundle,)).fetchall()
+    rows = connection.execute("select path, text from parse_errors where bundle = ? order by path", (bundle,))
+    errors = [(path, text) for path, text in rows if path.rpartition("/")[2] not in RESERVED]
     if filters.only_text:
         wanted = [search_fold(text) for text in filters.text]
         broken = [path for path, text in errors if not wanted or _holds(text, wanted)]

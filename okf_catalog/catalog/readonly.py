@@ -11,6 +11,10 @@ from okf_catalog.errors import UsageError
 
 _LENGTH_LIMIT = 50_000_000
 """Bytes of one value: `hex(zeroblob(400000000))` would take 2 GB."""
+ANSWER_LIMIT = 1_000_000_000
+"""Bytes of a whole answer, which is held in memory: a thousand large values would fill it."""
+_VALUE = 64
+"""About what a value takes in memory beside its text, in bytes."""
 # The numbers of SQLite's own header; Python 3.10 has no names for them.
 _LIMIT_LENGTH, _LIMIT_ATTACHED = 0, 7
 _STEPS = 10_000
@@ -47,6 +51,10 @@ def _authorize(action: int, first: str | None, second: str | None, _database: st
         allowed = (first or "").lower() in _PRAGMAS
     elif action == sqlite3.SQLITE_FUNCTION:
         allowed = (second or "").lower() not in _FORBIDDEN_FUNCTIONS
+    elif action == sqlite3.SQLITE_UPDATE:
+        # SQLite asks for this when it sets up a virtual table (the full-text index, json_each);
+        # `query_only` still refuses whoever means it.
+        allowed = first == "sqlite_master"
     else:
         allowed = action in _READING
     return sqlite3.SQLITE_OK if allowed else sqlite3.SQLITE_DENY
@@ -76,9 +84,13 @@ def query(
 
 
 def _take(cursor: sqlite3.Cursor, limit: int | None) -> Iterator[tuple[Any, ...]]:
+    size = 0
     for position, row in enumerate(cursor):
         if limit is not None and position >= limit:
             return
+        size += sum(_VALUE + (len(value) if isinstance(value, (str, bytes)) else 0) for value in row)
+        if size > ANSWER_LIMIT:
+            raise UsageError(f"the answer is larger than {ANSWER_LIMIT:,} bytes; ask for fewer rows or columns")
         yield row
 
 

@@ -14,6 +14,26 @@ from okf_catalog.bundle import UNSETTLED, Stamp
 _WORDS = 4  # numbers in a stamp
 
 
+_NOT_UTF8 = "//"
+"""Begins the key of a directory whose path is not UTF-8; no path of a bundle begins so."""
+
+
+def key_of(directory: str) -> str:
+    """What the database calls a directory: its path, or a text that stands for one that is not UTF-8."""
+    try:
+        directory.encode("utf-8")
+    except UnicodeEncodeError:
+        return _NOT_UTF8 + directory.encode("utf-8", "surrogateescape").decode("latin-1")
+    return directory
+
+
+def directory_of(key: str) -> str:
+    """The path of the directory that `key` stands for."""
+    if key.startswith(_NOT_UTF8):
+        return key[len(_NOT_UTF8) :].encode("latin-1").decode("utf-8", "surrogateescape")
+    return key
+
+
 def encode(names: list[str], stamps: list[int]) -> bytes:
     """The signature of a directory: a count, four little-endian 64-bit numbers a file, the names."""
     numbers = array("q", (len(names), *stamps))

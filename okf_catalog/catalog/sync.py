@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime, timezone
 from typing import NamedTuple
 
@@ -121,11 +122,15 @@ def sync(
     *,
     clock: Clock,
     name: str | None = None,
+    slug: str | None = None,
     options: Options = DEFAULTS,
     progress: Progress | None = None,
     on_wait: Callable[[], None] | None = None,
 ) -> Report:
     """Bring the catalog up to date with the bundle at `root`, enrolling it when it is new.
+
+    `name` is what the user wants a new bundle to be called. `slug` is its name in the
+    registry, which the catalog follows: the bundle is renamed where it has another one.
 
     One transaction: readers see the state before until it is committed. Raises
     `BundleError` (no such directory), `GuardError` (looks like an accident),
@@ -135,7 +140,7 @@ def sync(
     root_fd = open_root(root)
     try:
         with database.reported(database_path):
-            known = bundle_at(connection, root)
+            known = _named_as_registered(connection, database_path, bundle_at(connection, root), slug, options)
             if known is not None and name is not None and name != known.name:
                 raise UsageError(f"{root} is in the catalog as {known.name}; it cannot also be {name}")
             found = _detect(connection, root, known, options, root_fd)
@@ -146,6 +151,9 @@ def sync(
                 return report
             if known is None and found.unreadable and not found.directories:
                 raise BundleError(f"cannot read {root}: {found.unreadable[0].reason}")
+        if known is None:
+            # Rows of a new bundle refer to rows written just before them: that saves a look-up for each.
+            connection.execute("pragma foreign_keys = off")
         # The write lock comes after the walk: a sync with nothing to do never takes it.
         with database.transaction(connection, database_path, wait=options.wait, on_wait=on_wait):
             again = bundle_at(connection, root)
@@ -158,7 +166,7 @@ def sync(
             if database.missing_index_tables(connection):
                 database.rebuild_index(connection)
             report = ingest(
-                connection, known or _enrol(connection, root, name, options, started), found,
+                connection, known or _enrol(connection, root, name, slug, options, started), found,
                 is_new=known is None, started=started, root_fd=root_fd, options=options, clock=clock,
                 progress=progress,
             )  # fmt: skip
@@ -167,13 +175,26 @@ def sync(
                 connection.execute("rollback")
                 connection.execute("begin")
     finally:
+        connection.execute("pragma foreign_keys = on")
         os.close(root_fd)
     if not options.dry_run and (report.is_new or len(report.changed) + len(report.added) > _OPTIMIZE_FROM):
-        connection.execute("pragma optimize")
+        # Worth nothing to wait for: the next large sync does it as well.
+        with suppress(sqlite3.OperationalError):
+            connection.execute("pragma optimize")
     return report
 
 
 _OPTIMIZE_FROM = 1000
+
+
+def is_up_to_date(connection: sqlite3.Connection, known: Bundle) -> bool:
+    """True where a walk finds nothing that a sync would read. Raises `BundleError` for a root that is gone."""
+    root_fd = open_root(known.root)
+    try:
+        found = _detect(connection, known.root, known, DEFAULTS, root_fd)
+    finally:
+        os.close(root_fd)
+    return found.is_clean and _is_settled(known, DEFAULTS, connection)
 
 
 def _detect(
@@ -195,14 +216,35 @@ def _is_settled(known: Bundle, options: Options, connection: sqlite3.Connection)
     )
 
 
-def _enrol(connection: sqlite3.Connection, root: str, name: str | None, options: Options, started: datetime) -> Bundle:
-    def is_taken(slug: str) -> bool:
-        return connection.execute("select 1 from bundles where name = ?", (slug,)).fetchone() is not None
+def _is_taken(connection: sqlite3.Connection, name: str) -> bool:
+    return connection.execute("select 1 from bundles where name = ?", (name,)).fetchone() is not None
 
+
+def _named_as_registered(
+    connection: sqlite3.Connection, path: str, known: Bundle | None, slug: str | None, options: Options
+) -> Bundle | None:
+    """The bundle, renamed to its slug in the registry where it has another name.
+
+    A bundle that had the slug only by chance gets another name.
+    """
+    if slug is None or options.dry_run or (known.name == slug if known else not _is_taken(connection, slug)):
+        return known
+    rename = "update bundles set name = ? where name = ?"
+    with database.transaction(connection, path, wait=options.wait):
+        if _is_taken(connection, slug):
+            connection.execute(rename, (slugs.mint(slug, lambda name: _is_taken(connection, name)), slug))
+        if known is not None:
+            connection.execute(rename, (slug, known.name))
+    return known._replace(name=slug) if known else None
+
+
+def _enrol(
+    connection: sqlite3.Connection, root: str, name: str | None, slug: str | None, options: Options, started: datetime
+) -> Bundle:
     path = os.path.abspath(root)
     if name is None:
-        name = slugs.mint(slugs.label_of(path), is_taken)
-    elif is_taken(name):
+        name = slugs.mint(slug or slugs.label_of(path), lambda wanted: _is_taken(connection, wanted))
+    elif _is_taken(connection, name):
         raise UsageError(f"the catalog has a bundle named {name} already; choose another --name")
     connection.execute("insert into bundles (name, created_at) values (?, ?)", (name, utc_text(started)))
     connection.execute("insert into bundle_roots values (?, ?, ?)", (name, path, int(bool(options.include_hidden))))

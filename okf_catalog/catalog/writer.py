@@ -7,6 +7,7 @@ holds the transaction and calls `flush` before it reads what was written.
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from okf_catalog.format.concept import Concept
@@ -42,13 +43,16 @@ _INSERTS = {
     "extra_keys": "insert into extra_keys values (?, ?, ?)",
     "problems": "insert into problems (bundle, path, concept_id, level, check_id, source, message, line) "
     "values (?, ?, ?, ?, ?, ?, ?, ?)",
-    "search_text": "insert into search_text values (?, ?, ?, ?, ?, ?, ?, ?)",
-    "concepts_fts": f"insert into concepts_fts (rowid, {', '.join(_SEARCHED)}) values (?, ?, ?, ?, ?, ?, ?, ?)",
     "reserved_files": "insert into reserved_files values (?, ?, ?, ?, ?)",
     "changes": "insert into changes (sync_id, bundle, path, kind, field, old, new) values (?, ?, ?, ?, ?, ?, ?)",
 }
+_INSERT_TEXT = "insert into search_text values (?, ?, ?, ?, ?, ?, ?, ?)"
+_INDEX = f"insert into concepts_fts (rowid, {', '.join(_SEARCHED)}) values (?, ?, ?, ?, ?, ?, ?, ?)"
 _CHILDREN = ("bodies", "tags", "sources", "verifications", "links", "footnotes", "computations", "extra_keys",
-             "problems", "search_text")  # fmt: skip
+             "problems")  # fmt: skip
+_UNINDEX = (
+    f"insert into concepts_fts (concepts_fts, rowid, {', '.join(_SEARCHED)}) values ('delete', ?, ?, ?, ?, ?, ?, ?, ?)"
+)
 # The fields whose change is worth a row of its own in `changes`.
 _COMPARED = ("type", "title", "description", "tags", "effective_status", "trust_tier", "trust_current", "verified_at",
              "generated_by", "generated_at", "stale_after", "resource", "runtime")  # fmt: skip
@@ -71,6 +75,12 @@ class Writer:
     def __init__(self, connection: sqlite3.Connection, bundle: str, sync_id: int, now: str) -> None:
         self.connection, self.bundle, self.sync_id, self.now = connection, bundle, sync_id, now
         self.rows: dict[str, list[Any]] = {name: [] for name in _INSERTS}
+        self.texts: list[tuple[Any, ...]] = []
+        """Rows for `search_text` and its index."""
+        self.stale: list[tuple[int]] = []
+        """Row ids of concepts whose rows in all tables but `concepts` have to go."""
+        self.gone: list[tuple[int]] = []
+        """Row ids of concepts that have to go altogether."""
         self.pending = 0
         row = connection.execute("select seq from sqlite_sequence where name = 'concepts'").fetchone()
         self.next_id: int = (row[0] if row else 0) + 1
@@ -78,13 +88,34 @@ class Writer:
         """Row ids of the concepts written, for what has to be done afterwards."""
 
     def flush(self) -> None:
-        """Send the buffered rows to SQLite."""
+        """Send the buffered rows to SQLite, what has to go before what comes.
+
+        All work on the index stands together: many statements between would make FTS5
+        write out what it has gathered.
+        """
+        many = self.connection.executemany
+        if self.stale:
+            for table in _CHILDREN:
+                many(f"delete from {table} where concept_id = ?", self.stale)
         for name, sql in _INSERTS.items():
             rows = self.rows[name]
             if rows:
-                self.connection.executemany(sql, rows)
+                many(sql, rows)
                 rows.clear()
+        if self.stale:
+            many(_UNINDEX, self._indexed(self.stale))
+        many(_INDEX, self.texts)
+        many("delete from search_text where concept_id = ?", self.stale)
+        many(_INSERT_TEXT, self.texts)
+        many("delete from concepts where id = ?", self.gone)
+        for buffer in (self.texts, self.stale, self.gone):
+            buffer.clear()
         self.pending = 0
+
+    def _indexed(self, row_ids: list[tuple[int]]) -> Iterator[tuple[Any, ...]]:
+        """The rows of `search_text` as they were put into the index."""
+        for row_id in row_ids:
+            yield from self.connection.execute("select * from search_text where concept_id = ?", row_id)
 
     def _count(self) -> None:
         self.pending += 1
@@ -118,7 +149,7 @@ class Writer:
         values = self._values(concept, digest, size)
         if exists:
             changed = self._compare(row_id, concept.path, values, concept.body)
-            self.remove_children(row_id)
+            self.stale.append((row_id,))
             assignments = ", ".join(f"{name} = ?" for name in CONCEPT_COLUMNS)
             self.connection.execute(f"update concepts set {assignments} where id = ?", (*values, row_id))
         else:
@@ -160,13 +191,11 @@ class Writer:
 
     def _search(self, row_id: int, concept: Concept) -> None:
         sources = " ".join(text for source in concept.sources for text in (source.title, source.resource) if text)
-        row = (
+        self.texts.append((
             row_id, search_fold(concept.title or ""), search_fold(concept.concept_id),
             search_fold(" ".join(concept.tags)), search_fold(concept.type or ""),
             search_fold(concept.description or ""), search_fold(sources), search_fold(concept.body),
-        )  # fmt: skip
-        self.rows["search_text"].append(row)
-        self.rows["concepts_fts"].append(row)
+        ))  # fmt: skip
 
     def _compare(self, row_id: int, path: str, values: tuple[Any, ...], body: str) -> list[str]:
         names = ", ".join(_COMPARED)
@@ -188,23 +217,12 @@ class Writer:
             self.change(path, "changed", "frontmatter")
         return changed
 
-    def remove_children(self, row_id: int) -> None:
-        """Take a concept's rows out of all tables but `concepts`, its words out of the index."""
-        execute = self.connection.execute
-        columns = ", ".join(_SEARCHED)
-        execute(
-            f"insert into concepts_fts (concepts_fts, rowid, {columns}) "
-            f"select 'delete', concept_id, {columns} from search_text where concept_id = ?",
-            (row_id,),
-        )
-        for table in _CHILDREN:
-            execute(f"delete from {table} where concept_id = ?", (row_id,))
-
     def remove_concept(self, row_id: int) -> None:
         """Take a concept out of the catalog."""
-        self.remove_children(row_id)
+        self.stale.append((row_id,))
+        self.gone.append((row_id,))
         self.unlink(row_id)
-        self.connection.execute("delete from concepts where id = ?", (row_id,))
+        self._count()
 
     def unlink(self, row_id: int) -> None:
         """Let go of the links that lead to a concept: it is no longer where they point."""

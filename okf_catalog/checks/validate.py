@@ -8,6 +8,8 @@ from __future__ import annotations
 import sqlite3
 from typing import Any, NamedTuple
 
+from okf_catalog.format.vocabulary import RESERVED
+
 Finding = dict[str, Any]
 
 
@@ -56,11 +58,12 @@ def validate(connection: sqlite3.Connection, bundle: str) -> Validation:
         {"path": path, "message": f"{message}; {advice}", "check": code, "line": line}
         for path, code, message, advice, line in parse_errors
     ]
-    not_text = sum(1 for _, code, *_ in parse_errors if code == "not_utf8")
+    # Unusable files count as what their names say, unless they are not text at all.
+    unusable = [RESERVED.get(path.rpartition("/")[2]) for path, code, *_ in parse_errors if code != "not_utf8"]
     return Validation(
-        count("select count(*) from concepts where bundle = ?") + len(parse_errors) - not_text,
-        count("select count(*) from reserved_files where bundle = ? and kind = 'index'"),
-        count("select count(*) from reserved_files where bundle = ? and kind = 'log'"),
+        count("select count(*) from concepts where bundle = ?") + unusable.count(None),
+        count("select count(*) from reserved_files where bundle = ? and kind = 'index'") + unusable.count("index"),
+        count("select count(*) from reserved_files where bundle = ? and kind = 'log'") + unusable.count("log"),
         errors,
         warnings,
     )

@@ -17,6 +17,8 @@ USAGE_ERROR = 2
 _INTERRUPTED = 130
 _PIPE_CLOSED = 141
 DEBUG_VARIABLE = "OKF_CATALOG_DEBUG"
+COMPLETION_VARIABLE = "_OKF_CATALOG_COMPLETE"
+"""Set by a shell that asks what may come next."""
 
 
 class Verb(NamedTuple):
@@ -34,7 +36,7 @@ def _verb(name: str, module: str | None = None) -> Verb:
 
 # In the order of the help page.
 VERBS = {verb.name: verb for verb in (
-    _verb("sync"), _verb("find"), _verb("show"), _verb("bundles"), _verb("sql"), _verb("validate"), _verb("version"),
+    _verb("sync"), _verb("find"), _verb("search"), _verb("show"), _verb("bundles"), _verb("registry"), _verb("sql"), _verb("validate"), _verb("version"),
 )}  # fmt: skip
 
 HELP = "A SQLite catalog of OKF bundles: sync directories of markdown, then find, read and query what they say."
@@ -55,6 +57,9 @@ def build(only: str | None = None) -> typer.Typer:
     for verb in VERBS.values() if only is None else [VERBS[only]]:
         module = importlib.import_module(f"okf_catalog.cli.{verb.module}")
         function = getattr(module, verb.function)
+        if isinstance(function, typer.Typer):  # a verb with subcommands
+            app.add_typer(function, name=verb.name)
+            continue
         app.command(verb.name, short_help=(function.__doc__ or "").strip().split("\n")[0])(function)
     return app
 
@@ -66,9 +71,10 @@ def _command(app: typer.Typer) -> Any:
 def run(argv: list[str]) -> int:
     """Run one command line; every error ends as one line on stderr."""
     output.prepare_streams()
-    argv = [_utf8(argument) for argument in argv]
     if argv and argv[0] in ("--version", "-v", "-V"):
         argv = ["version"]
+    if COMPLETION_VARIABLE in os.environ:
+        return _run(argv, None)
     if not argv:
         sys.stderr.write(_command(build()).get_help(_context()))
         sys.stderr.write("\n")
@@ -114,7 +120,8 @@ def _run(argv: list[str], verb: str | None) -> int:
         # Typer's own usage errors; which of its two click flavours they come from depends on its version.
         message = getattr(problem, "format_message", None)
         if message is not None:
-            return _fail(f"{message()} (okf-catalog {verb + ' ' if verb else ''}--help)".replace("\n", " "))
+            where = getattr(getattr(problem, "ctx", None), "command_path", None) or "okf-catalog"
+            return _fail(f"{message()} ({where} --help)".replace("\n", " "))
         if os.environ.get(DEBUG_VARIABLE):
             raise
         return _fail(f"unexpected {type(problem).__name__}: {problem} (set {DEBUG_VARIABLE}=1 to see where, and report it)")
@@ -127,7 +134,7 @@ def _context() -> Any:
 
 
 def _fail(message: str) -> int:
-    sys.stderr.write(f"error: {message}\n")
+    sys.stderr.write(f"error: {output.one_line(message)}\n")
     return USAGE_ERROR
 
 
@@ -138,13 +145,12 @@ def _suggest(word: str) -> str:
     return f" (did you mean `{close[0]}`?)" if close else ""
 
 
-def _utf8(argument: str) -> str:
-    """Arguments are UTF-8 in every locale."""
-    return argument if argument.isascii() else os.fsencode(argument).decode("utf-8", "surrogateescape")
-
-
 def _spell_out(argv: list[str], command: Any) -> list[str]:
     """Long options may be shortened to any prefix that only one of them has."""
+    arrange = getattr(command, "arrange", None)
+    if arrange is not None:  # a verb with subcommands: the options are those of the subcommand
+        argv = arrange(argv)
+        command = command.commands.get(argv[1], command)
     options = sorted({name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)
                       if name.startswith("--")} | {"--help"})  # fmt: skip
     takes_value = {name for parameter in command.params if not getattr(parameter, "is_flag", True)

@@ -9,7 +9,7 @@ import typer
 
 from okf_catalog.catalog import queries
 from okf_catalog.catalog.filters import Filters
-from okf_catalog.cli import options, output
+from okf_catalog.cli import completion, options, output
 from okf_catalog.errors import UsageError
 from okf_catalog.format.trust import TIERS
 from okf_catalog.format.vocabulary import STATUSES
@@ -23,11 +23,11 @@ _PARSE_ERROR = "(parse error)"
 def find(
     bundle: options.BundleArgument = None,
     query: Annotated[list[str] | None, typer.Option("--query", "-q", metavar="TEXT", help="Literal text in title, description or body. Repeatable: all have to be there.", show_default=False)] = None,
-    kind: Annotated[list[str] | None, typer.Option("--type", metavar="TYPE", help="Of this type, whatever its case. Repeatable: any of them.", show_default=False)] = None,
-    tags: Annotated[list[str] | None, typer.Option("--tags", "--tag", metavar="LIST", help="With any of these tags; quote a tag that holds a comma: '\"x, y\",z'.", show_default=False)] = None,
-    status: Annotated[str | None, typer.Option("--status", metavar="STATUS", help=f"{', '.join(STATUSES)}; a concept without one is stable.", show_default=False)] = None,
+    kind: Annotated[list[str] | None, typer.Option("--type", metavar="TYPE", help="Of this type, whatever its case. Repeatable: any of them.", show_default=False, autocompletion=completion.types)] = None,
+    tags: Annotated[list[str] | None, typer.Option("--tags", "--tag", metavar="LIST", help="With any of these tags; quote a tag that holds a comma: '\"x, y\",z'.", show_default=False, autocompletion=completion.tags)] = None,
+    status: Annotated[str | None, typer.Option("--status", metavar="STATUS", help=f"{', '.join(STATUSES)}; a concept without one is stable.", show_default=False, autocompletion=lambda: list(STATUSES))] = None,
     stale_only: Annotated[bool, typer.Option("--stale-only", help="Only what is past its stale_after.")] = False,
-    trust_tier: Annotated[str | None, typer.Option("--trust-tier", metavar="TIER", help=f"{', '.join(TIERS)}.", show_default=False)] = None,
+    trust_tier: Annotated[str | None, typer.Option("--trust-tier", metavar="TIER", help=f"{', '.join(TIERS)}.", show_default=False, autocompletion=lambda: list(TIERS))] = None,
     trust_current: Annotated[str | None, typer.Option("--trust-current", metavar="TIER", help="The tier that still holds for the content as generated.", show_default=False)] = None,
     ask: Annotated[str | None, typer.Option("--ask", metavar="REQUEST", help='Filters from words: "stale deprecated metrics tagged finance".', show_default=False)] = None,
     as_of: options.AsOf = None,
@@ -55,7 +55,8 @@ def find(
         stale_only=stale_only,
     )
     now = options.moment(as_of)
-    view, label = options.open_bundle(bundle, db, no_sync=no_sync)
+    opened = options.open_bundle(bundle, db, no_sync=no_sync)
+    view = opened.view
     if ask is not None:
         from okf_catalog.catalog.ask import infer
 
@@ -65,7 +66,7 @@ def find(
     found = queries.find(view.connection, view.bundle.name, filters, now)
     rows, names = output.project(found.concepts, COLUMNS, fields, leave_out)
     if chosen == "json":
-        head = {"bundle": label, "count": found.matches, "parse_errors": found.parse_errors}
+        head = {**opened.head, "count": found.matches, "parse_errors": found.parse_errors}
         output.dump_json({**head, "concepts": rows}, pretty=pretty)
     elif chosen in ("markdown", "table"):
         if fields is None and leave_out is None:

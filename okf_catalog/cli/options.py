@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
+from okf_catalog import registry
 from okf_catalog.catalog import database
 from okf_catalog.catalog.freshness import View, view_bundle, view_directory
 from okf_catalog.catalog.sync import system_clock
-from okf_catalog.cli import output
-from okf_catalog.errors import BundleError, UsageError
+from okf_catalog.cli import completion, output
+from okf_catalog.errors import BundleError, CatalogError, UsageError
+from okf_catalog.format import slugs
 from okf_catalog.format.values import clock_instant, utc_text
 
 Database = Annotated[str | None, typer.Option("--db", metavar="FILE", help="The catalog file. [default: $OKF_CATALOG_DB, else ~/.okf/catalog.db]", show_default=False)]
@@ -22,7 +24,7 @@ Fields = Annotated[str | None, typer.Option("--fields", metavar="LIST", help="On
 Except = Annotated[str | None, typer.Option("--except", metavar="LIST", help="All columns but these.", show_default=False)]
 NoSync = Annotated[bool, typer.Option("--no-sync", help="Answer from the catalog as it is; do not look at the files.")]
 AsOf = Annotated[str | None, typer.Option("--as-of", metavar="INSTANT", help="Judge staleness at this moment; a bare date means the end of that day.", show_default=False)]
-BundleArgument = Annotated[str | None, typer.Argument(metavar="[BUNDLE]", help="A directory, or @name of a bundle in the catalog.", show_default=False)]
+BundleArgument = Annotated[str | None, typer.Argument(metavar="[BUNDLE]", help="A directory, or @name of a registered or synced bundle.", show_default=False, autocompletion=completion.bundles)]
 
 
 def database_path(chosen: str | None) -> str:
@@ -41,14 +43,21 @@ def moment(as_of: str | None) -> str:
 
 
 def directory(argument: str | None) -> str:
-    """The directory that a bundle argument names (DESIGN §7). Raises `UsageError` where there is no argument."""
+    """The directory that a bundle argument names. Raises `UsageError` where nothing names one.
+
+    Without an argument: `$OKF_DEFAULT_BUNDLE_DIR`, else the registry's default.
+    """
     if not argument:
         default = os.environ.get("OKF_DEFAULT_BUNDLE_DIR")
-        if not default:
+        if default:
+            return os.path.expanduser(default)
+        registered = registry.open_view().default
+        if registered is None or registered.is_missing:
             raise UsageError(
-                "name a bundle: a directory, @name of a bundle in the catalog, or set OKF_DEFAULT_BUNDLE_DIR"
+                "name a bundle: a directory or @name; or set OKF_DEFAULT_BUNDLE_DIR; "
+                "or register one (okf-catalog registry set DIR)"
             )
-        return os.path.expanduser(default)
+        return registered.path
     base = os.environ.get("OKF_DEFAULT_DIR")
     if argument.startswith("~"):
         return os.path.expanduser(argument)
@@ -57,22 +66,53 @@ def directory(argument: str | None) -> str:
     return argument
 
 
-def open_bundle(argument: str | None, db: str | None, *, no_sync: bool = False) -> tuple[View, str]:
-    """The bundle that an argument names, refreshed, and the words by which the answer calls it.
+class Opened(NamedTuple):
+    """A bundle, ready to be asked, under the identity by which the caller named it."""
 
-    Prints the notes. Raises `UsageError`, `BundleError`, `DatabaseError`.
+    view: View
+    directory: str
+    """The directory as typed, or the absolute one of a reference."""
+    slug: str | None
+    """The name, where the caller used one."""
+
+    @property
+    def head(self) -> dict[str, str]:
+        """The first keys of a JSON answer: `bundle` is a directory, `slug` a name."""
+        return {"bundle": self.directory} if self.slug is None else {"bundle": self.directory, "slug": self.slug}
+
+    @property
+    def label(self) -> str:
+        """What headings for people call the bundle."""
+        return self.directory if self.slug is None else f"@{self.slug} ({self.directory})"
+
+
+def open_bundle(argument: str | None, db: str | None, *, no_sync: bool = False) -> Opened:
+    """The bundle that an argument names, refreshed. Prints the notes.
+
+    Raises `UsageError`, `BundleError`, `DatabaseError`, and the registry's errors.
     """
     path = database_path(db)
-    if argument and argument.startswith("@"):
-        view = view_bundle(argument[1:], path, clock=system_clock, refresh=not no_sync)
-        label = view.bundle.root
+    slug: str | None = None
+    if argument and registry.is_ref(argument):
+        try:
+            ref = registry.resolve_one(argument)
+        except registry.UnknownRefError as unknown:
+            # Synced but never registered: the catalog has a name of its own for it.
+            try:
+                view = view_bundle(slugs.normalize(argument), path, clock=system_clock, refresh=not no_sync)
+            except CatalogError:
+                raise unknown from None
+            label, slug = view.bundle.root, view.bundle.name
+        else:
+            view = view_directory(ref.path, path, clock=system_clock, refresh=not no_sync)
+            label, slug = ref.path, ref.slug
     else:
         label = directory(argument)
         if os.path.exists(label) and not os.path.isdir(label):
             raise BundleError(f"{label} is a file, not a directory; name the bundle's directory")
         if not os.path.isdir(label):
-            raise BundleError(f"{label} is not a directory (and not @name of a bundle in the catalog)")
+            raise BundleError(f"{label} is not a directory (nor @name of a registered or synced bundle)")
         view = view_directory(label, path, clock=system_clock, refresh=not no_sync)
     for remark in view.notes:
         output.note(remark)
-    return view, label
+    return Opened(view, label, slug)

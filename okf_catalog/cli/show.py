@@ -11,13 +11,13 @@ import typer
 from okf_catalog.catalog import database, queries
 from okf_catalog.catalog.freshness import refresh_bundle
 from okf_catalog.catalog.sync import Bundle, bundles, system_clock
-from okf_catalog.cli import options, output
+from okf_catalog.cli import completion, options, output
 from okf_catalog.errors import UsageError
 
 
 def show(
-    concept: Annotated[str, typer.Argument(metavar="PATH-OR-ID", help="A path in the bundle, its id (the path without .md), or a file on disk.")],
-    bundle: Annotated[str | None, typer.Option("--bundle", "-b", metavar="BUNDLE", help="Look only there: a directory or @name. [default: all bundles of the catalog]", show_default=False)] = None,
+    concept: Annotated[str, typer.Argument(metavar="PATH-OR-ID", help="A path in the bundle, its id (the path without .md), or a file on disk.", autocompletion=completion.concepts)],
+    bundle: Annotated[str | None, typer.Option("--bundle", "-b", metavar="BUNDLE", help="Look only there: a directory or @name. [default: all bundles of the catalog]", show_default=False, autocompletion=completion.bundles)] = None,
     body: Annotated[bool, typer.Option("--body/--no-body", help="With the text of the file.")] = True,
     as_of: options.AsOf = None,
     as_json: options.Json = False,
@@ -57,7 +57,7 @@ Places = list[tuple[str, str]]
 def _in_bundle(
     concept: str, bundle: str | None, db: str | None, *, no_sync: bool
 ) -> tuple[sqlite3.Connection, Places]:
-    view, _ = options.open_bundle(bundle, db, no_sync=no_sync)
+    view = options.open_bundle(bundle, db, no_sync=no_sync).view
     name = view.bundle.name
     found = queries.locate(view.connection, _inside(concept, [view.bundle])[0], name)
     if not found:

@@ -9,9 +9,10 @@ from typing import Annotated, Any
 
 import typer
 
+from okf_catalog import registry
 from okf_catalog.catalog import database
 from okf_catalog.catalog import sync as syncing
-from okf_catalog.cli import options, output
+from okf_catalog.cli import completion, options, output
 from okf_catalog.errors import BundleError, UsageError
 from okf_catalog.format import slugs
 
@@ -22,7 +23,7 @@ _PROGRESS_FROM = 500
 
 
 def sync(
-    directories: Annotated[list[str], typer.Argument(metavar="DIR...", help="Bundle directories, or @name of a bundle in the catalog.")],
+    directories: Annotated[list[str], typer.Argument(metavar="DIR...", help="Bundle directories, or @name, @group, @all of registered or synced bundles.", autocompletion=completion.bundles)],
     name: Annotated[str | None, typer.Option("--name", metavar="NAME", help="What to call a new bundle. [default: from its directory]", show_default=False)] = None,
     full: Annotated[bool, typer.Option("--full", help="Hash every file, whatever its time stamp says.")] = False,
     allow_removals: Annotated[bool, typer.Option("--allow-removals", help="Also where more than half of the concepts would go, or all of them.")] = False,
@@ -47,18 +48,18 @@ def sync(
     path = options.database_path(db)
     reports = []
     settings = syncing.Options(full, allow_removals, include_hidden, wait, dry_run)
-    roots = [_root(argument, path) for argument in directories]
+    targets = _targets(directories, path)
     if dry_run and not database.exists(path):
         connection = database.memory()
     else:
         connection = database.open_or_create(path)
-    for root in roots:
+    for root, slug in targets:
         bar = _Bar(os.path.basename(os.path.abspath(root)))
         try:
             started = syncing.system_clock()
             report = syncing.sync(
-                connection, path, root, clock=syncing.system_clock, name=name, options=settings, progress=bar.advance,
-                on_wait=lambda: output.note("another sync is writing this catalog; waiting for it"),
+                connection, path, root, clock=syncing.system_clock, name=name, slug=slug, options=settings,
+                progress=bar.advance, on_wait=lambda: output.note("another sync is writing this catalog; waiting for it"),
             )  # fmt: skip
         finally:
             bar.close()
@@ -73,19 +74,49 @@ def sync(
     return 0
 
 
-def _root(argument: str, path: str) -> str:
-    if argument.startswith("@"):
-        connection = database.open_existing(path)
-        with database.reported(path):
-            known = syncing.bundle_named(connection, slugs.normalize(argument))
-        connection.close()
-        if known is None:
-            raise UsageError(f"the catalog has no bundle named {argument[1:]} (okf-catalog bundles)")
-        return known.root
-    root = options.directory(argument)
-    if not os.path.isdir(root):
-        raise BundleError(f"{root} is not a directory" if os.path.exists(root) else f"{root} does not exist")
-    return root
+def _targets(arguments: list[str], path: str) -> list[tuple[str, str | None]]:
+    """(directory, slug in the registry) of everything that the arguments name, each directory once."""
+    found: dict[str, str | None] = {}
+    registered: registry.View | None = None
+    for argument in arguments:
+        if registry.is_ref(argument):
+            for root, slug in _references(argument, path):
+                found.setdefault(root, slug)
+            continue
+        root = options.directory(argument)
+        if not os.path.isdir(root):
+            raise BundleError(f"{root} is not a directory" if os.path.exists(root) else f"{root} does not exist")
+        if registered is None:
+            registered = _registry()
+        ref = registered.at(os.path.abspath(root)) if registered else None
+        found.setdefault(root, ref.slug if ref else None)
+    return list(found.items())
+
+
+def _registry() -> registry.View | None:
+    """The registry, where it can be read: a broken one is no reason not to sync a directory."""
+    try:
+        return registry.open_view()
+    except registry.RegistryError as problem:
+        output.note(str(problem))
+        return None
+
+
+def _references(argument: str, path: str) -> list[tuple[str, str | None]]:
+    try:
+        resolution = registry.resolve_many([argument])
+    except registry.UnknownRefError:
+        if database.exists(path):
+            connection = database.open_existing(path)
+            with database.reported(path):
+                known = syncing.bundle_named(connection, slugs.normalize(argument))
+            connection.close()
+            if known is not None:
+                return [(known.root, None)]
+        raise
+    for remark in resolution.notes:
+        output.note(remark)
+    return [(ref.path, ref.slug) for ref in resolution.refs]
 
 
 class _Bar:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from okf_catalog.checks.validate import Validation
 from okf_catalog.checks.validate import validate as judge
 from okf_catalog.cli import options, output
@@ -22,21 +20,19 @@ def validate(
     Exit status 1 where it is not: a file without usable frontmatter, a concept without a
     type, a reserved file that breaks its rules. Everything else is a warning.
     """
-    view, label = options.open_bundle(bundle, db, no_sync=no_sync)
+    opened = options.open_bundle(bundle, db, no_sync=no_sync)
+    view = opened.view
     found = judge(view.connection, view.bundle.name)
-    head: dict[str, Any] = {"bundle": label}
-    if bundle and bundle.startswith("@"):
-        head["slug"] = view.bundle.name
     if as_json or pretty:
         counts = {"concepts": found.concepts, "indexes": found.indexes, "logs": found.logs}
         output.dump_json(
-            {**head, "conformant": found.conformant, "counts": counts,
+            {**opened.head, "conformant": found.conformant, "counts": counts,
              "errors": [{key: item[key] for key in ("path", "message")} for item in found.errors],
              "warnings": [{key: item[key] for key in ("path", "message", "check", "source")} for item in found.warnings]},
             pretty=pretty,
         )  # fmt: skip
     else:
-        _print(found, f"{bundle} ({label})" if "slug" in head else label, rules_of(view.bundle.okf_version))
+        _print(found, opened.label, rules_of(view.bundle.okf_version))
     return 0 if found.conformant else 1
 
 

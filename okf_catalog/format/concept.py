@@ -244,7 +244,7 @@ def _code(body: str) -> tuple[str | None, str | None]:
 
 
 def spelling_problem(path: str) -> Problem | None:
-    """A remark on a file that is almost reserved: `INDEX.md` is a concept (DESIGN §5.8)."""
+    """A remark on a file that is almost reserved: `INDEX.md` is a concept."""
     name = path.rpartition("/")[2]
     if name.lower() in ("index.md", "log.md") and name not in ("index.md", "log.md"):
         return warning("reserved_spelling", f"`{name}` is read as a concept; only `{name.lower()}` is reserved",

@@ -55,7 +55,7 @@ def _quote(value: Any) -> str:
 
 
 def _instant(check: str, name: str, value: Any, line: int | None) -> Iterator[Problem]:
-    """A moment is a date or a datetime with offset (DESIGN §5.6)."""
+    """A moment is a date or a datetime with offset."""
     if value is None:
         return
     moment = parse_instant(value) if isinstance(value, str) else None

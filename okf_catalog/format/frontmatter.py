@@ -42,7 +42,7 @@ class Split(NamedTuple):
 
 
 def decode(data: bytes) -> str | Failure:
-    """UTF-8 bytes to text: no byte-order mark, LF line ends, NUL as U+FFFD (DESIGN §5.1)."""
+    """UTF-8 bytes to text: no byte-order mark, LF line ends, NUL as U+FFFD."""
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError as problem:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from okf_catalog.format.frontmatter import Document, parse_text, split
 from okf_catalog.format.problem import Failure, Problem, error, warning
 from okf_catalog.format.values import filled
+from okf_catalog.format.vocabulary import RESERVED
 
 KNOWN_VERSIONS = ("0.1", "0.2", "0.3")
 NEWEST_VERSION = KNOWN_VERSIONS[-1]
@@ -28,8 +29,7 @@ class Root(NamedTuple):
 
 def kind_of(path: str) -> str | None:
     """`index` or `log` for the reserved names, exactly so spelled, at any depth (OKF §3.1)."""
-    name = path.rpartition("/")[2]
-    return "index" if name == "index.md" else "log" if name == "log.md" else None
+    return RESERVED.get(path.rpartition("/")[2])
 
 
 def rules_of(version: str | None) -> str:

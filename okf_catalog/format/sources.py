@@ -81,9 +81,11 @@ def citations(body: str) -> list[Source]:
         if match:
             bare.add(number)
             found.append((number, match[1], ""))
-    for link in markdown.read_events(body).links:
-        if section.line < link.line < section.end and link.line not in bare and link.kind != "autolink":
-            found.append((link.line, link.target, link.text))
+    found += [
+        (link.line, link.target, link.text)
+        for link in markdown.read_events(body).links
+        if section.line < link.line < section.end and link.line not in bare and link.kind != "autolink"
+    ]
     found.sort(key=lambda entry: entry[0])
     return [
         Source(None, target, text or None, None, None, None, None, None, None, True) for _, target, text in found

@@ -10,7 +10,7 @@ from datetime import date, datetime, timedelta
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-# What `trim` takes off (BEHAVIOUR: ASCII white space and NUL; a no-break space stays).
+# What `trim` takes off (ASCII white space and NUL; a no-break space stays).
 ASCII_SPACE = " \t\n\v\f\r\0"
 
 # YAML 1.2 core schema (https://yaml.org/spec/1.2.2/#103-core-schema).
@@ -82,7 +82,7 @@ def _typed(text: str) -> Any:
 
 
 def json_value(value: Any) -> Any:
-    """`value` as something `json.dumps` writes as valid JSON (DESIGN §4)."""
+    """`value` as something `json.dumps` writes as valid JSON."""
     if type(value) is str or value is None:
         return value
     if type(value) is Plain:
@@ -131,7 +131,7 @@ def text_of(value: Any) -> str | None:
 
 def filled(value: Any) -> str | None:
     """`text_of(value)`, or None where it is blank (null, blank text, empty collection, `false`)."""
-    if value is None or (type(value) is str and value > " "):
+    if value is None or (type(value) is str and value[:1] > " "):
         return value  # the common cases, without a call
     return None if is_blank(value) else text_of(value)
 
@@ -215,7 +215,7 @@ def parse_instant(text: str) -> Instant | None:
     year, month, day, hour, minute, second, zulu, sign, off_hour, off_minute = found.groups()
     leap = second is not None and int(second) == _LEAP_SECOND
     try:
-        moment = datetime(
+        moment = datetime(  # noqa: DTZ001  # UTC throughout
             int(year), int(month), int(day), int(hour or 0), int(minute or 0), 59 if leap else int(second or 0)
         )
     except ValueError:
@@ -246,7 +246,7 @@ def utc_text(moment: datetime) -> str:
 
 
 def clock_instant(text: str) -> str | None:
-    """Read `--as-of`/`--today` text; a bare date means the end of that day (DESIGN §5.6)."""
+    """Read `--as-of`/`--today` text; a bare date means the end of that day."""
     found = parse_instant(text)
     if found is None:
         return None

@@ -5,6 +5,8 @@ from __future__ import annotations
 DEFAULT_STATUS = "stable"
 STATUSES = ("draft", "stable", "deprecated")
 """The values of `status` (OKF §5.4)."""
+RESERVED = {"index.md": "index", "log.md": "log"}
+"""File names that are never concepts, at any depth, exactly so spelled (OKF §3.1)."""
 ATTESTED_COMPUTATION = "Attested Computation"
 """The type of OKF §10."""
 

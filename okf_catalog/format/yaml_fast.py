@@ -55,8 +55,8 @@ def read(text: str) -> tuple[dict[str, Any], dict[str, int]] | None:
             elif rows[at][1]:
                 result[key], at = _list(rows, at)
             elif rows[at][0]:
-                result[key] = inner = {}
-                at = _pairs(rows, at, rows[at][0], inner)
+                result[key] = {}
+                at = _pairs(rows, at, rows[at][0], result[key])
             else:
                 result[key] = None
     except _UnusualError:

@@ -126,7 +126,7 @@ class PurePythonComposer(_Resolve, Reader, Scanner, Parser, Composer):
                 break
         return [first, *breaks] if first != "\n" else breaks or [" "]
 
-    def scan_block_scalar_indicators(self, start_mark: Any) -> tuple[bool | None, int | None]:
+    def scan_block_scalar_indicators(self, _start_mark: Any) -> tuple[bool | None, int | None]:
         """Read what follows `|` or `>`: how the text ends and how far it is indented."""
         chomping = increment = None
         for _ in range(2):
@@ -212,7 +212,7 @@ def compose(text: str, composer: Any = FastComposer) -> Loaded:
 
 
 def _refuse_surrogates(value: Any) -> None:
-    """libyaml refuses `"\\ud800"`, the Python scanner lets it pass; no UTF-8 file can hold it."""
+    r"""libyaml refuses `"\ud800"`, the Python scanner lets it pass; no UTF-8 file can hold it."""
     try:
         repr_of = str(value) if isinstance(value, str) else dumps(value)
         repr_of.encode("utf-8")

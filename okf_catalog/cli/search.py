@@ -1,0 +1,218 @@
+"""`okf-catalog search`: terms in, ranked concepts out."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any
+
+import typer
+
+from okf_catalog.catalog.filters import Filters
+from okf_catalog.cli import options, output
+from okf_catalog.errors import UsageError
+from okf_catalog.format import slugs
+from okf_catalog.search.library import Named, Opened, catalogued, open_named, read_mode, tiers
+from okf_catalog.search.query import FIELDS, Corpus, Query, read_fields
+from okf_catalog.search.result import Row
+from okf_catalog.search.run import Found, run, unknown_values
+
+KEYS = ("id", "title", "type", "dir", "top_dir", "tags", "matched", "score", "snippet")
+EXTRA_KEYS = ("path", "parse_error")
+"""Not in a row unless `--fields` names them."""
+_FOR_PEOPLE = {"slug": "Bundle", "id": "Concept", "title": "Title", "type": "Type", "matched": "Matched",
+               "score": "Score", "snippet": "Text"}  # fmt: skip
+_PARSE_ERROR = "(parse error)"
+_SNIPPET_WIDTH = 100
+_BANNER = "Usage: okf-catalog search <dir|@slug…|@all> <term…> (okf-catalog search --help)"
+
+List = list[str] | None
+
+
+def search(
+    arguments: Annotated[List, typer.Argument(metavar="BUNDLE... TERM...", help="A directory, or @name of one or more bundles, or @all; then the terms, all of which have to match.", show_default=False)] = None,
+    regexp: Annotated[bool, typer.Option("--regexp", "-e", help="Read terms as regular expressions over the text as written.")] = False,
+    fuzzy: Annotated[bool, typer.Option("--fuzzy", help="Forgive about one wrong letter in five (engine fts5).")] = False,
+    engine: Annotated[str | None, typer.Option("--engine", metavar="NAME", help="scan (literal text, the default) or fts5 (words, ranked by BM25; also called index).", show_default=False)] = None,
+    within: Annotated[str | None, typer.Option("--in", metavar="FIELDS", help=f"Search only these: {', '.join(FIELDS)}.", show_default=False)] = None,
+    kind: Annotated[List, typer.Option("--type", metavar="TYPE", help="Of this type, whatever its case. Repeatable, as the filters below: any of them.", show_default=False)] = None,
+    directory: Annotated[List, typer.Option("--dir", metavar="DIR", help="In this directory or below; `.` is the root alone.", show_default=False)] = None,
+    area: Annotated[List, typer.Option("--area", metavar="NAME", help="Deprecated: use --dir.", show_default=False, hidden=True)] = None,
+    tag: Annotated[List, typer.Option("--tag", metavar="TAG", help="With this tag.", show_default=False)] = None,
+    status: Annotated[List, typer.Option("--status", metavar="STATUS", help="Of this status; a concept without one is stable.", show_default=False)] = None,
+    trust: Annotated[List, typer.Option("--trust", metavar="TIER", help="Of this trust tier.", show_default=False)] = None,
+    stale_only: Annotated[bool, typer.Option("--stale-only", help="Only what is past its stale_after.")] = False,
+    not_type: Annotated[List, typer.Option("--not-type", metavar="TYPE", help="Not of this type.", show_default=False)] = None,
+    not_tag: Annotated[List, typer.Option("--not-tag", metavar="TAG", help="Without this tag.", show_default=False)] = None,
+    not_status: Annotated[List, typer.Option("--not-status", metavar="STATUS", help="Not of this status.", show_default=False)] = None,
+    limit: Annotated[int | None, typer.Option("--limit", metavar="N", min=0, help="Show at most N.", show_default=False)] = None,
+    offset: Annotated[int, typer.Option("--offset", metavar="N", min=0, help="Leave out the first N.", show_default=False)] = 0,
+    explain: Annotated[bool, typer.Option("--explain", help="Say on stderr how terms were read and what scored.")] = False,
+    as_of: options.AsOf = None,
+    form: options.Format = None,
+    as_json: options.Json = False,
+    pretty: options.Pretty = False,
+    fields: options.Fields = None,
+    leave_out: options.Except = None,
+    no_sync: options.NoSync = False,
+    db: options.Database = None,
+) -> int:
+    """Find concepts by their text, best first.
+
+    A term is literal text anywhere in title, id, tags, type, description, sources or body,
+    whatever its case; white space in it matches any white space. Every term has to match.
+    """
+    projects = fields is not None or leave_out is not None
+    chosen = output.choose_format(form, as_json=as_json or (projects and form is None), pretty=pretty, default="people")
+    now = options.moment(as_of)
+    refs, terms = _split(arguments or [])
+    bundles = _resolve(refs, options.database_path(db)) if refs[0].startswith("@") else None
+    if not terms:
+        raise UsageError(f"no term to search for. {_BANNER}")
+    _remark_on_terms(terms)
+    query = Query(
+        tuple(terms), read_fields([name for name in (within or "").split(",") if name]), read_mode(regexp=regexp, fuzzy=fuzzy)
+    )
+    if area:
+        sys.stderr.write("warning: --area is deprecated, use --dir\n")
+    filters = Filters(
+        types=tuple(kind or ()), tags=tuple(tag or ()), statuses=tuple(status or ()), trust_tiers=tiers(trust or ()),
+        stale_only=stale_only, dirs=tuple(directory or ()), top_dirs=tuple(area or ()), not_types=tuple(not_type or ()),
+        not_tags=tuple(not_tag or ()), not_statuses=tuple(not_status or ()),
+    )  # fmt: skip
+    label, opened = _open(refs[0], bundles, db, no_sync=no_sync)
+    connection = opened.connection
+    skip_notes(connection, opened.slugs)
+    corpus = Corpus(connection, opened.slugs, filters, now)
+    found = run(corpus, query, engine=engine, limit=limit, offset=offset, explain=explain)
+    for remark in (*found.notes, *unknown_values(corpus), *found.explanation):
+        output.note(remark)
+    shown = _Shown(found, is_named=bundles is not None, fields=fields, leave_out=leave_out)
+    there = found.broken_paths
+    if there and not (shown.has_broken or (chosen == "people" and len(found.broken) == len(there))):
+        paths = ", ".join(there[:5]) + (", …" if len(there) > 5 else "")
+        output.note(f"{output.plural(len(there), 'unusable file')} hold{'s' * (len(there) == 1)} the text, too: {paths}")
+    if chosen == "json":
+        head: dict[str, Any] = {"bundle": label}
+        if bundles is not None:
+            head = {"bundles": [{"slug": slug, "dir": root} for slug, root in bundles]}
+        output.dump_json({**head, "query": terms, "count": found.total, "matches": shown.rows}, pretty=pretty)
+    elif chosen == "people":
+        called = " ".join(f"@{slug}" for slug, _ in bundles) if bundles is not None else label
+        _print(found, called, terms, _total(connection, opened.slugs), is_named=bundles is not None, offset=offset)
+    else:
+        names = shown.names
+        if chosen in ("markdown", "table") and not projects:
+            names = [name for name in _FOR_PEOPLE if name in names]
+        output.emit_rows(shown.rows, names, chosen, [_FOR_PEOPLE.get(name, name) for name in names])
+    return 0
+
+
+def _split(arguments: list[str]) -> tuple[list[str], list[str]]:
+    """Bundles and terms: all leading @names are bundles, else the first argument is a directory."""
+    if not arguments:
+        raise UsageError(f"name a bundle and a term. {_BANNER}")
+    count = 1
+    if arguments[0].startswith("@"):
+        count = next((at for at, word in enumerate(arguments) if not word.startswith("@")), len(arguments))
+    return arguments[:count], arguments[count:]
+
+
+def _resolve(references: Iterable[str], path: str) -> list[Named]:
+    """The bundles that `@slug`, `@`, `@group` and `@all` lead to, each directory once.
+
+    The registry is asked first, then the catalog at `path` for names that the registry does
+    not know. Raises `UsageError` and what `okf_catalog.registry` raises.
+    """
+    from okf_catalog.registry import UnknownRefError, open_view, resolve_many
+
+    found: dict[str, Named] = {}
+    for reference in references:
+        slug = slugs.normalize(reference)
+        is_all = slug == slugs.RESERVED
+        there: list[Named] = []
+        unknown: UnknownRefError | None = None
+        if not is_all or open_view().bundles:
+            try:
+                resolution = resolve_many([reference])
+            except UnknownRefError as problem:
+                unknown = problem
+            else:
+                there = [Named(ref.slug, ref.path) for ref in resolution.refs]
+                for remark in resolution.notes:
+                    output.note(remark)
+        if not there:
+            there = [known for known in catalogued(path) if slug and (is_all or known.slug == slug)]
+        if not there:
+            output.note("searching for a literal @-term? put another term first, or use -e '\\@term'")
+            raise unknown or UsageError("@all names no bundle: none is registered or in the catalog (okf-catalog sync DIR)")
+        for named in there:
+            found.setdefault(os.path.realpath(named.root), named)
+    return list(found.values())
+
+
+def _remark_on_terms(terms: Sequence[str]) -> None:
+    literal = next((term for term in terms if term.startswith("@")), None)
+    if literal is not None:
+        output.note(f"'{literal}' searches as a literal term; an @name of a bundle, or @all, must lead")
+
+
+def _open(argument: str, bundles: list[Named] | None, db: str | None, *, no_sync: bool) -> tuple[str, Opened]:
+    if bundles is not None:
+        opened = open_named(bundles, options.database_path(db), refresh=not no_sync)
+        for remark in opened.notes:
+            output.note(remark)
+        return "", opened
+    one = options.open_bundle(argument, db, no_sync=no_sync)
+    return one.directory, Opened(one.view.connection, {one.view.bundle.name: one.view.bundle.name}, [])
+
+
+def skip_notes(connection: Any, bundles: Iterable[str]) -> None:
+    """Say how many files of each bundle cannot be used."""
+    for bundle in bundles:
+        row = connection.execute("select parse_error_count from bundles where name = ?", (bundle,)).fetchone()
+        if row and row[0]:
+            output.note(f"skipped {row[0]} unusable file(s) (run `okf-catalog validate` for details)")
+
+
+def _total(connection: Any, bundles: Iterable[str]) -> int:
+    marks = dict(connection.execute("select name, concept_count from bundles"))
+    return sum(marks[bundle] for bundle in bundles)
+
+
+class _Shown:
+    """Rows as whoever asked wants them."""
+
+    def __init__(self, found: Found, *, is_named: bool, fields: str | None, leave_out: str | None) -> None:
+        keys = ("slug", *KEYS) if is_named else KEYS
+        asked = {name.lower() for name in (fields or "").split(",")}
+        if asked & {*EXTRA_KEYS}:
+            keys = (*keys, *EXTRA_KEYS)
+        # An unusable file can only be shown where the row says that it is one.
+        self.has_broken = "parse_error" in asked
+        rows: list[Row] = [*found.rows, *(found.broken if self.has_broken else ())]
+        plain = [{key: getattr(row, key) for key in keys} for row in rows]
+        self.rows, self.names = output.project(plain, keys, fields, leave_out)
+
+
+def _print(found: Found, label: str, terms: list[str], total: int, *, is_named: bool, offset: int) -> None:
+    """The answer for people."""
+    line = output.one_line
+    counted = output.plural(total, "concept") if found.total == total else f"{found.total} of {output.plural(total, 'concept')}"
+    print(f"Search — {line(label)} · {line(' '.join(terms))} ({counted})")
+    rows = [*found.rows, *found.broken]
+    if not rows and found.total == 0:
+        print("  no matches — fewer or broader terms, or `okf-catalog tags` for the vocabulary")
+    width = max((len(row.id) for row in rows), default=0)
+    slug_width = max((len(row.slug) for row in rows), default=0) + 1
+    for row in rows:
+        slug = f"{'@' + row.slug:<{slug_width}}  " if is_named else ""
+        kind = _PARSE_ERROR if row.parse_error else row.type or ""
+        print(f"\n  {slug}{line(row.id):<{width}}  {line(row.title)}  ·  {line(kind)}  ·  {'+'.join(row.matched)}")
+        if row.snippet:
+            text = row.snippet if len(row.snippet) <= _SNIPPET_WIDTH else row.snippet[: _SNIPPET_WIDTH - 1] + "…"
+            print(f"    {line(text)}")
+    left = found.total - offset - len(found.rows)
+    if left > 0 and found.rows:
+        print(f"\n  … and {left} more (--limit, --offset)")
