@@ -19,6 +19,7 @@ say sync "$here/moonmoth"
 say sync "$here/moonmoth"
 say find "$here/moonmoth" --type metric
 say find "$here/moonmoth" --as-of 2027-01-01 --ask "stale runbooks"
+say search "$here/moonmoth" berth-night --limit 3
 say show metrics/berth-occupancy.md --no-body
 say sql "select path, effective_status, trust_current, stale_after from catalog where is_stale or trust_current = 'unverified' order by stale_after is null, stale_after limit 8"
 say bundles

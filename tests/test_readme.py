@@ -53,7 +53,7 @@ def test_the_session_of_the_readme(monkeypatch):
             assert actual == shown, command
 
 
-@pytest.mark.parametrize("page", ["docs/meaning.md", "docs/sync.md", "docs/schema.md", "docs/performance.md", "docs/registry.md"])
+@pytest.mark.parametrize("page", ["docs/meaning.md", "docs/sync.md", "docs/schema.md", "docs/performance.md", "docs/registry.md", "docs/search.md"])
 def test_linked_pages_exist(page):
     assert (ROOT / page).is_file()
     assert page in (ROOT / "README.md").read_text()

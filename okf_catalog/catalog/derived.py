@@ -64,10 +64,11 @@ def refresh_links(
     else:
         many("insert or ignore into link_sources values (?)", ((row_id,) for row_id in written))
         many("insert or ignore into link_paths values (?)", ((path,) for path in existence))
+        # `cross join` keeps SQLite from beginning with the large tables: it knows nothing of the small ones.
         execute(
             "insert or ignore into link_sources select l.concept_id from link_paths p "
-            "join links l on l.target_path = p.path and l.target_id is null "
-            "join concepts c on c.id = l.concept_id where c.bundle = ?",
+            "cross join links l on l.target_path = p.path and l.target_id is null "
+            "cross join concepts c on c.id = l.concept_id where c.bundle = ?",
             (bundle,),
         )
         # A file that is no concept may link to what came or went, or be new itself.
@@ -88,7 +89,6 @@ def refresh_links(
         "and +check_id = 'broken_link'",
         (bundle,),
     )
-    # `cross join` keeps SQLite from beginning with the large tables: it knows nothing of the small ones.
     message = "'the link target `' || l.target || '` is not in the bundle'"
     missing = "not exists (select 1 from files f where f.bundle = ?1 and f.path = l.target_path)"
     execute(

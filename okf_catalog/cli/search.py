@@ -203,7 +203,7 @@ def _print(found: Found, label: str, terms: list[str], total: int, *, is_named: 
     print(f"Search — {line(label)} · {line(' '.join(terms))} ({counted})")
     rows = [*found.rows, *found.broken]
     if not rows and found.total == 0:
-        print("  no matches — fewer or broader terms, or `okf-catalog tags` for the vocabulary")
+        print("  no matches — fewer or broader terms")
     width = max((len(row.id) for row in rows), default=0)
     slug_width = max((len(row.slug) for row in rows), default=0) + 1
     for row in rows:
