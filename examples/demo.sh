@@ -11,7 +11,14 @@ OKF_CATALOG_DB=$work/catalog.db
 export OKF_CATALOG_DB
 
 say() {
-    printf '\n$ okf-catalog %s\n' "$*"
+    printf '\n$ okf-catalog'
+    for word in "$@"; do
+        case $word in
+            *[\ \"]*) printf ' "%s"' "$word" ;;
+            *) printf ' %s' "$word" ;;
+        esac
+    done
+    printf '\n'
     "$okf" "$@"
 }
 

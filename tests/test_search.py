@@ -189,7 +189,7 @@ def test_explain_stays_on_stderr(events, run_cli):
 
 def test_unusable_files_are_told_of(events, run_cli, search):
     _, out, err = run_cli("search", events, "dedup key", "--json")
-    assert "note: skipped 1 unusable file(s)" in err
+    assert "note: 1 unusable file(s)" in err
     assert "note: 1 unusable file holds the text, too: notes/broken.md" in err
     assert "notes/broken" not in found(json.loads(out))
     rows = search(events, "dedup key", "--fields", "path,parse_error")["matches"]

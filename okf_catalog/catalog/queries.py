@@ -143,8 +143,10 @@ def show(connection: sqlite3.Connection, bundle: str, path: str, now: str) -> Ro
             "from computations where concept_id = ?"
         )), None),
         "links": rows(
-            "select l.kind, l.target, l.target_path as path, l.text, l.line, l.target_id is not null as resolved "
-            "from links l where l.concept_id = ? order by l.position"
+            "select l.kind, l.target, l.target_path as path, l.text, l.line, l.target_id is not null as resolved, "
+            "l.target_path like '%.md' and not exists "
+            "(select 1 from files f where f.bundle = c.bundle and f.path = l.target_path) as missing "
+            "from links l join concepts c on c.id = l.concept_id where l.concept_id = ? order by l.position"
         ),
         "linked_from": rows(
             "select distinct c.path, coalesce(c.title, c.stem) as title from links l "
@@ -160,7 +162,7 @@ def show(connection: sqlite3.Connection, bundle: str, path: str, now: str) -> Ro
         "content_hash": row["content_hash"], "size": row["size"],
         "body": rows("select body from bodies where concept_id = ?")[0]["body"],
     }  # fmt: skip
-    for key, flags in (("verifications", ("is_current",)), ("sources", ("legacy",)), ("links", ("resolved",)),
+    for key, flags in (("verifications", ("is_current",)), ("sources", ("legacy",)), ("links", ("resolved", "missing")),
                        ("footnotes", ("defined",))):  # fmt: skip
         for item in answer[key]:
             for flag in flags:

@@ -13,6 +13,8 @@ from okf_catalog.cli import completion, options, output
 from okf_catalog.errors import UsageError
 from okf_catalog.format.trust import TIERS
 from okf_catalog.format.vocabulary import STATUSES
+from okf_catalog.search.query import Corpus
+from okf_catalog.search.run import unknown_values
 
 COLUMNS = ("path", "id", "type", "title", "status", "trust_tier", "stale", "tags", "parse_error")
 _HEADINGS = {"path": "Path", "type": "Type", "title": "Title", "status": "Status", "trust_tier": "Trust Tier",
@@ -28,7 +30,7 @@ def find(
     status: Annotated[str | None, typer.Option("--status", metavar="STATUS", help=f"{', '.join(STATUSES)}; a concept without one is stable.", show_default=False, autocompletion=lambda: list(STATUSES))] = None,
     stale_only: Annotated[bool, typer.Option("--stale-only", help="Only what is past its stale_after.")] = False,
     trust_tier: Annotated[str | None, typer.Option("--trust-tier", metavar="TIER", help=f"{', '.join(TIERS)}.", show_default=False, autocompletion=lambda: list(TIERS))] = None,
-    trust_current: Annotated[str | None, typer.Option("--trust-current", metavar="TIER", help="The tier that still holds for the content as generated.", show_default=False)] = None,
+    trust_current: Annotated[str | None, typer.Option("--trust-current", metavar="TIER", help="Like --trust-tier, counting only verifications on or after generated.at.", show_default=False)] = None,
     ask: Annotated[str | None, typer.Option("--ask", metavar="REQUEST", help='Filters from words: "stale deprecated metrics tagged finance".', show_default=False)] = None,
     as_of: options.AsOf = None,
     form: options.Format = None,
@@ -64,6 +66,9 @@ def find(
         filters = inferred.merge(filters)
         output.note(f"read as: {inferred.describe()}")
     found = queries.find(view.connection, view.bundle.name, filters, now)
+    if not found.concepts:
+        for remark in unknown_values(Corpus(view.connection, {view.bundle.name: ""}, filters, now)):
+            output.note(remark)
     rows, names = output.project(found.concepts, COLUMNS, fields, leave_out)
     if chosen == "json":
         head = {**opened.head, "count": found.matches, "parse_errors": found.parse_errors}

@@ -24,7 +24,7 @@ Fields = Annotated[str | None, typer.Option("--fields", metavar="LIST", help="On
 Except = Annotated[str | None, typer.Option("--except", metavar="LIST", help="All columns but these.", show_default=False)]
 NoSync = Annotated[bool, typer.Option("--no-sync", help="Answer from the catalog as it is; do not look at the files.")]
 AsOf = Annotated[str | None, typer.Option("--as-of", metavar="INSTANT", help="Judge staleness at this moment; a bare date means the end of that day.", show_default=False)]
-BundleArgument = Annotated[str | None, typer.Argument(metavar="[BUNDLE]", help="A directory, or @name of a registered or synced bundle.", show_default=False, autocompletion=completion.bundles)]
+BundleArgument = Annotated[str | None, typer.Argument(metavar="[BUNDLE]", help="A directory, or @name of a registered or synced bundle. [default: $OKF_DEFAULT_BUNDLE_DIR, else the registry's]", show_default=False, autocompletion=completion.bundles)]
 
 
 def database_path(chosen: str | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
@@ -69,7 +69,7 @@ def search(
     refs, terms = _split(arguments or [])
     bundles = _resolve(refs, options.database_path(db)) if refs[0].startswith("@") else None
     if not terms:
-        raise UsageError(f"no term to search for. {_BANNER}")
+        raise UsageError(f"no term to search for: {' '.join(refs)} was read as the bundle. {_BANNER}")
     _remark_on_terms(terms)
     query = Query(
         tuple(terms), read_fields([name for name in (within or "").split(",") if name]), read_mode(regexp=regexp, fuzzy=fuzzy)
@@ -83,7 +83,7 @@ def search(
     )  # fmt: skip
     label, opened = _open(refs[0], bundles, db, no_sync=no_sync)
     connection = opened.connection
-    skip_notes(connection, opened.slugs)
+    skip_notes(connection, {name: f"@{slug}" if bundles is not None else label for name, slug in opened.slugs.items()})
     corpus = Corpus(connection, opened.slugs, filters, now)
     found = run(corpus, query, engine=engine, limit=limit, offset=offset, explain=explain)
     for remark in (*found.notes, *unknown_values(corpus), *found.explanation):
@@ -168,12 +168,12 @@ def _open(argument: str, bundles: list[Named] | None, db: str | None, *, no_sync
     return one.directory, Opened(one.view.connection, {one.view.bundle.name: one.view.bundle.name}, [])
 
 
-def skip_notes(connection: Any, bundles: Iterable[str]) -> None:
-    """Say how many files of each bundle cannot be used."""
-    for bundle in bundles:
+def skip_notes(connection: Any, bundles: Mapping[str, str]) -> None:
+    """Say how many files of each bundle cannot be used; `bundles` are names and what the caller calls them."""
+    for bundle, called in bundles.items():
         row = connection.execute("select parse_error_count from bundles where name = ?", (bundle,)).fetchone()
         if row and row[0]:
-            output.note(f"skipped {row[0]} unusable file(s) (run `okf-catalog validate` for details)")
+            output.note(f"{row[0]} unusable file(s) are no concepts (okf-catalog validate {called} says why)")
 
 
 def _total(connection: Any, bundles: Iterable[str]) -> int:

@@ -167,9 +167,8 @@ def _source(item: dict[str, Any]) -> str:
 
 def _link(item: dict[str, Any]) -> str:
     place = item["path"] or item["target"]
-    # A file that is no concept (index.md, a script) is no broken link; `problems` says which are.
     kind = "" if item["kind"] in ("link", "reference") else f"  ({item['kind'].replace('_', ' ')})"
-    return f"{place}{kind}"
+    return f"{place}{kind}{'  (missing)' if item['missing'] else ''}"
 
 
 def _problem(item: dict[str, Any]) -> str:

@@ -26,7 +26,7 @@ def sync(
     directories: Annotated[list[str], typer.Argument(metavar="DIR...", help="Bundle directories, or @name, @group, @all of registered or synced bundles.", autocompletion=completion.bundles)],
     name: Annotated[str | None, typer.Option("--name", metavar="NAME", help="What to call a new bundle. [default: from its directory]", show_default=False)] = None,
     full: Annotated[bool, typer.Option("--full", help="Hash every file, whatever its time stamp says.")] = False,
-    allow_removals: Annotated[bool, typer.Option("--allow-removals", help="Also where more than half of the concepts would go, or all of them.")] = False,
+    allow_removals: Annotated[bool, typer.Option("--allow-removals", help="Sync even if more than half of the concepts, or all of them, would be removed.")] = False,
     include_hidden: Annotated[bool | None, typer.Option("--include-hidden/--no-include-hidden", help="Read hidden files and node_modules too (never .git); remembered for the bundle.", show_default=False)] = None,
     wait: Annotated[float, typer.Option("--wait", metavar="SECONDS", min=0, help="How long to wait for another sync of this catalog.")] = 60.0,
     dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Say what would change; change nothing.")] = False,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from okf_catalog.checks.validate import Validation
 from okf_catalog.checks.validate import validate as judge
 from okf_catalog.cli import options, output
+from okf_catalog.format.problem import FAILURE_CODES
 from okf_catalog.format.reserved import rules_of
 
 
@@ -38,7 +39,9 @@ def validate(
 
 def _print(found: Validation, label: str, rules: str) -> None:
     print(f"OKF v{rules} conformance — {label}")
-    print(f"  concepts: {found.concepts}   index.md: {found.indexes}   log.md: {found.logs}")
+    broken = sum(1 for item in found.errors if item["check"] in FAILURE_CODES)
+    unusable = f" ({broken} of the files cannot be used)" if broken else ""
+    print(f"  concepts: {found.concepts}   index.md: {found.indexes}   log.md: {found.logs}{unusable}")
     for mark, items in (("✗ ERROR", found.errors), ("! warn ", found.warnings)):
         for item in items:
             place = f":{item['line']}" if item["line"] else ""
