@@ -46,6 +46,7 @@ def test_verbs_options_and_names(ready, shell):
     assert "Metric" in offered(shell, "find", "--type", "Me")
     assert "Memo" in offered(shell, "find", "--type", "Me")
     assert "finance,fun" in offered(shell, "find", "--tags", "finance,fu")
+    assert "finance" in offered(shell, "search", "@desk", "--tag", "fin")
     assert "metrics/a.md" in offered(shell, "show", "met")
     assert "deprecated" in offered(shell, "find", "--status", "dep")
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from okf_catalog.catalog.filters import Filters
-from okf_catalog.cli import options, output
+from okf_catalog.cli import completion, options, output
 from okf_catalog.errors import UsageError
 from okf_catalog.format import slugs
 from okf_catalog.search.library import Named, Opened, catalogued, open_named, read_mode, tiers
@@ -31,20 +31,20 @@ List = list[str] | None
 
 
 def search(
-    arguments: Annotated[List, typer.Argument(metavar="BUNDLE... TERM...", help="A directory, or @name of one or more bundles, or @all; then the terms, all of which have to match.", show_default=False)] = None,
+    arguments: Annotated[List, typer.Argument(metavar="BUNDLE... TERM...", help="A directory, or @name of one or more bundles, or @all; then the terms, all of which have to match.", show_default=False, autocompletion=completion.bundles)] = None,
     regexp: Annotated[bool, typer.Option("--regexp", "-e", help="Read terms as regular expressions over the text as written.")] = False,
     fuzzy: Annotated[bool, typer.Option("--fuzzy", help="Forgive about one wrong letter in five (engine fts5).")] = False,
     engine: Annotated[str | None, typer.Option("--engine", metavar="NAME", help="scan (literal text, the default) or fts5 (words, ranked by BM25; also called index).", show_default=False)] = None,
     within: Annotated[str | None, typer.Option("--in", metavar="FIELDS", help=f"Search only these: {', '.join(FIELDS)}.", show_default=False)] = None,
-    kind: Annotated[List, typer.Option("--type", metavar="TYPE", help="Of this type, whatever its case. Repeatable, as the filters below: any of them.", show_default=False)] = None,
+    kind: Annotated[List, typer.Option("--type", metavar="TYPE", help="Of this type, whatever its case. Repeatable, as the filters below: any of them.", show_default=False, autocompletion=completion.types)] = None,
     directory: Annotated[List, typer.Option("--dir", metavar="DIR", help="In this directory or below; `.` is the root alone.", show_default=False)] = None,
     area: Annotated[List, typer.Option("--area", metavar="NAME", help="Deprecated: use --dir.", show_default=False, hidden=True)] = None,
-    tag: Annotated[List, typer.Option("--tag", metavar="TAG", help="With this tag.", show_default=False)] = None,
+    tag: Annotated[List, typer.Option("--tag", metavar="TAG", help="With this tag.", show_default=False, autocompletion=completion.tags)] = None,
     status: Annotated[List, typer.Option("--status", metavar="STATUS", help="Of this status; a concept without one is stable.", show_default=False)] = None,
     trust: Annotated[List, typer.Option("--trust", metavar="TIER", help="Of this trust tier.", show_default=False)] = None,
     stale_only: Annotated[bool, typer.Option("--stale-only", help="Only what is past its stale_after.")] = False,
-    not_type: Annotated[List, typer.Option("--not-type", metavar="TYPE", help="Not of this type.", show_default=False)] = None,
-    not_tag: Annotated[List, typer.Option("--not-tag", metavar="TAG", help="Without this tag.", show_default=False)] = None,
+    not_type: Annotated[List, typer.Option("--not-type", metavar="TYPE", help="Not of this type.", show_default=False, autocompletion=completion.types)] = None,
+    not_tag: Annotated[List, typer.Option("--not-tag", metavar="TAG", help="Without this tag.", show_default=False, autocompletion=completion.tags)] = None,
     not_status: Annotated[List, typer.Option("--not-status", metavar="STATUS", help="Not of this status.", show_default=False)] = None,
     limit: Annotated[int | None, typer.Option("--limit", metavar="N", min=0, help="Show at most N.", show_default=False)] = None,
     offset: Annotated[int, typer.Option("--offset", metavar="N", min=0, help="Leave out the first N.", show_default=False)] = 0,
