@@ -233,3 +233,17 @@ def test_what_cannot_be_shown(run_cli, arguments: list[str]) -> None:
     assert (code, out) == (2, "")
     assert err.startswith("error: ")
     assert err.count("\n") == 1
+
+
+def test_closed_output_and_arguments_that_are_no_text(bundle):
+    import subprocess
+    import sys
+
+    root = bundle({"a.md": "---\ntype: N\n---\n"})
+    for closing in (">&-", ">&- 2>&-", "<&-"):
+        command = f"{sys.executable} -m okf_catalog find '{root}' {closing}"
+        done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=60, check=False)
+        assert "Traceback" not in done.stderr + done.stdout
+    done = subprocess.run([sys.executable, "-m", "okf_catalog", "show", b"\xff"], capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert done.stderr.count(b"\n") == 1

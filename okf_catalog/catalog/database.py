@@ -32,7 +32,8 @@ def okf_home() -> str:
 
 def default_path() -> str:
     """`$OKF_CATALOG_DB`, or `catalog.db` in `$OKF_HOME`, which is `~/.okf` by default."""
-    return os.environ.get("OKF_CATALOG_DB") or os.path.join(okf_home(), FILE_NAME)
+    chosen = os.environ.get("OKF_CATALOG_DB")
+    return os.path.expanduser(chosen) if chosen else os.path.join(okf_home(), FILE_NAME)
 
 
 def _connect(path: str, mode: str) -> sqlite3.Connection:

@@ -54,6 +54,7 @@ class _Ingest:
         self.report.is_new = is_new
         self.report.skipped, self.report.unreadable = found.skipped, found.unreadable
         self.unsettled: dict[str, set[str]] = {}
+        self.unopened: set[str] = set()
         self.version = known.okf_version
         self.title: str | None = None
         self.existence: set[str] = set()
@@ -75,18 +76,24 @@ class _Ingest:
         removed = self._removed(candidates)
         moves = self._moves(candidates, removed)
         self._guard(removed, moves)
+        # A broken file that moved is still the concept that it was.
+        self.heirs = {new: removed[old].concept_id for new, old in moves.items() if removed[old].kind == "error"}
         for path, known in removed.items():
             if path not in moves.values():
                 self._forget(path, known)
+        self.writer.flush()
         total = sum(1 for changes in candidates.values() for change in changes if change.kind != REMOVED)
         there = self.connection.execute("select coalesce(sum(concept_count), 0) from bundles").fetchone()[0]
         with bulk_load(self.connection, enabled=total >= max(_BULK_FROM, there // _BULK_SHARE)) as bulk:
             done = 0
-            for path, change, content in self._contents(candidates):
-                self._file(path, change, content, moves.get(path), removed)
+            for path, _, content in self._contents(candidates):
+                self._file(path, content, moves.get(path), removed)
                 done += 1
                 if progress is not None:
                     progress(done, total)
+            # A file that was seen at its new place, and was gone again when it should be read.
+            for path in set(moves.values()) - {old for old, _ in self.report.moved}:
+                self._forget(path, removed[path])
             self.writer.flush()
             refresh_links(
                 self.connection, self.bundle.name, self.writer.written, self.existence, everything=self.is_new
@@ -108,7 +115,10 @@ class _Ingest:
             return False
         self.title_known = True
         root = reserved.Root(None, None)
-        content = files.read(self.root_fd, self.bundle.root, self.root_fd, ROOT_INDEX)
+        top = self.found.directories.get(".")
+        content = None
+        if top is not None and ROOT_INDEX in top.names:  # not one that .okfignore names
+            content = files.read(self.root_fd, self.bundle.root, self.root_fd, ROOT_INDEX)
         if isinstance(content, files.Content):
             text = decode(content.data)
             if isinstance(text, str):
@@ -135,7 +145,7 @@ class _Ingest:
         left = [
             (path, known.content_hash)
             for path, known in removed.items()
-            if known.kind == "concept" and known.content_hash is not None
+            if known.concept_id is not None and known.content_hash is not None
         ]
         if not left:
             return {}
@@ -155,7 +165,8 @@ class _Ingest:
         if self.options.allow_removals:
             return
         total = self.bundle.concept_count
-        lost = sum(1 for known in removed.values() if known.kind == "concept") - len(moves)
+        kept = set(moves.values())
+        lost = sum(1 for path, known in removed.items() if known.kind == "concept" and path not in kept)
         if total and self.found.file_count == 0 and not self.found.unreadable:
             raise GuardError(
                 f"{self.bundle.root} is suddenly empty; the {total} concepts of {self.bundle.name} are kept "
@@ -180,7 +191,8 @@ class _Ingest:
             try:
                 descriptor = files.open_directory(self.root_fd, directory)
             except OSError:
-                continue  # gone since the walk; its rows follow at the next sync
+                self.unopened.add(directory)  # gone since the walk; the next sync looks at it afresh
+                continue
             try:
                 for change in changes:
                     if change.kind == REMOVED:
@@ -195,11 +207,11 @@ class _Ingest:
                 os.close(descriptor)
 
     def _file(
-        self, path: str, change: Change, content: files.Content | Failure | None, moved_from: str | None,
-        removed: dict[str, Known],
-    ) -> None:  # fmt: skip
+        self, path: str, content: files.Content | Failure | None, moved_from: str | None, removed: dict[str, Known]
+    ) -> None:
         path = _shown(path)
-        known = None if self.is_new or change.kind == ADDED else self.writer.known(path)
+        # Looked up for new files, too: what the last sync saw and what it stored may differ.
+        known = None if self.is_new else self.writer.known(path)
         if content is None:
             if known is not None:
                 self._forget(path, known)
@@ -238,7 +250,7 @@ class _Ingest:
         record = concept.read(path, parsed, self.rules)
         problems = conformance.problems(path, parsed)
         report, writer = self.report, self.writer
-        if moved_from is not None:
+        if moved_from is not None and known is None and removed[moved_from].kind == "concept":
             row_id = removed[moved_from].concept_id
             if row_id is not None:
                 writer.unlink(row_id)
@@ -275,7 +287,7 @@ class _Ingest:
         unread = known is not None and known.kind == "error" and digest is None and known.content_hash is None
         if unread and self._same_failure(path, failure):
             return
-        row_id = known.concept_id if known else None
+        row_id = known.concept_id if known else self.heirs.get(path)
         if known is not None and known.kind == "concept" and row_id is not None:
             self.writer.remove_concept(row_id)
             self.report.broken.append(path)
@@ -303,10 +315,9 @@ class _Ingest:
         body, line = reserved.body_of(text)
         problems = reserved.problems(path, text, self.rules)
         self.writer.reserved(path, kind, text, digest, problems, link_rows(body, path, line))
-        if known is None or known.content_hash != digest:
-            self.existence.add(path)
-            if not self.is_new:
-                self._note_reserved(path, known)
+        self.existence.add(path)
+        if (known is None or known.content_hash != digest) and not self.is_new:
+            self._note_reserved(path, known)
 
     def _note_reserved(self, path: str, known: Known | None) -> None:
         if known is None:
@@ -346,7 +357,7 @@ class _Ingest:
             "delete from directories where bundle = ? and dir = ?", [(name, signature.key_of(path)) for path in emptied]
         )
         rows = []
-        paths = (set(self.found.differing) | set(self.unsettled)).difference(emptied)
+        paths = (set(self.found.differing) | set(self.unsettled)).difference(emptied, self.unopened)
         for path in sorted(paths):
             directory = self.found.directories[path]
             stamps = signature.settle(directory.stamps, directory.names, newest, self.unsettled.get(path, set()))

@@ -17,7 +17,7 @@ _VALUE = 64
 """About what a value takes in memory beside its text, in bytes."""
 # The numbers of SQLite's own header; Python 3.10 has no names for them.
 _LIMIT_LENGTH, _LIMIT_ATTACHED = 0, 7
-_STEPS = 10_000
+_STEPS = 1_000
 """Virtual machine steps between two looks at the clock."""
 _READING = frozenset(
     getattr(sqlite3, name)

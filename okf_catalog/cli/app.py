@@ -70,7 +70,14 @@ def _command(app: typer.Typer) -> Any:
 
 def run(argv: list[str]) -> int:
     """Run one command line; every error ends as one line on stderr."""
+    if sys.stdout is None or sys.stderr is None:
+        # Closed by whoever started us: nobody is there to read, and nothing may fail on that.
+        sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+        sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     output.prepare_streams()
+    for argument in argv:
+        if not output.is_utf8(argument):
+            return _fail(f"the argument {argument.encode('utf-8', 'backslashreplace').decode()} is not valid UTF-8")
     if argv and argv[0] in ("--version", "-v", "-V"):
         argv = ["version"]
     if COMPLETION_VARIABLE in os.environ:

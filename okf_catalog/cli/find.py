@@ -95,7 +95,7 @@ def summary(count: int, parse_errors: int) -> str:
 
 def split_list(text: str) -> list[str]:
     """The items of a comma list; double quotes keep a comma inside an item."""
-    items = next(iter(csv.reader([text], skipinitialspace=True)), [])
+    items = next(iter(csv.reader([" ".join(text.splitlines())], skipinitialspace=True)), [])
     return [item.strip() for item in items if item.strip()]
 
 

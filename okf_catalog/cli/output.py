@@ -26,6 +26,15 @@ def prepare_streams() -> None:
             reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
+def is_utf8(text: str) -> bool:
+    """False for text that holds bytes which were no UTF-8 (surrogates)."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def usage(message: str) -> UsageError:
     """An error about how the command was called."""
     return UsageError(message)

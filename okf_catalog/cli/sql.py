@@ -27,9 +27,13 @@ def sql(
     The view `catalog` is the place to begin; docs/schema.md lists all tables. Nothing can be
     written, no other file opened.
     """
+    if timeout != timeout:  # noqa: PLR0124  # NaN compares with nothing
+        raise UsageError("--timeout: give a number of seconds")
     path = options.database_path(db)
     chosen = output.choose_format(form, as_json=as_json, pretty=pretty, default="table")
     if query == "-":
+        if sys.stdin is None:
+            raise UsageError("there is no standard input to read the query from")
         query = sys.stdin.read()
     values = dict(_pair(text) for text in parameter or ())
     with database.reported(path):

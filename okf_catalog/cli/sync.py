@@ -45,6 +45,8 @@ def sync(
         if not slugs.normalize(name) or slugs.normalize(name) == slugs.RESERVED:
             raise UsageError(f"--name {name}: a name has letters or digits, and is not `{slugs.RESERVED}`")
         name = slugs.normalize(name)
+    if wait != wait:  # noqa: PLR0124  # NaN compares with nothing
+        raise UsageError("--wait: give a number of seconds")
     path = options.database_path(db)
     reports = []
     settings = syncing.Options(full, allow_removals, include_hidden, wait, dry_run)
