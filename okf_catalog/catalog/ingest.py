@@ -78,8 +78,9 @@ class _Ingest:
         self._guard(removed, moves)
         # A broken file that moved is still the concept that it was.
         self.heirs = {new: removed[old].concept_id for new, old in moves.items() if removed[old].kind == "error"}
+        moving = set(moves.values())
         for path, known in removed.items():
-            if path not in moves.values():
+            if path not in moving:
                 self._forget(path, known)
         self.writer.flush()
         total = sum(1 for changes in candidates.values() for change in changes if change.kind != REMOVED)
@@ -92,7 +93,7 @@ class _Ingest:
                 if progress is not None:
                     progress(done, total)
             # A file that was seen at its new place, and was gone again when it should be read.
-            for path in set(moves.values()) - {old for old, _ in self.report.moved}:
+            for path in moving - {old for old, _ in self.report.moved}:
                 self._forget(path, removed[path])
             self.writer.flush()
             refresh_links(
@@ -110,7 +111,6 @@ class _Ingest:
         changed = {change.name for change in self.found.candidates.get(".", [])}
         self.rules = reserved.rules_of(self.version)
         if not self.is_new and ROOT_INDEX not in changed:
-            self.title = None
             self.title_known = False
             return False
         self.title_known = True

@@ -157,7 +157,7 @@ def sync(
         # The write lock comes after the walk: a sync with nothing to do never takes it.
         with database.transaction(connection, database_path, wait=options.wait, on_wait=on_wait):
             again = bundle_at(connection, root)
-            if (again and again.last_sync_id) != (known and known.last_sync_id) or again != known:
+            if again != known:
                 # Another sync was faster: what it wrote is the new base.
                 known = again
                 found = _detect(connection, root, known, options, root_fd)
