@@ -135,7 +135,7 @@ def test_links_of_the_body_have_lines_of_the_file() -> None:
         ("link", "a.md", "tables/a.md", 5),
         ("link", "/b.md#x", "b.md", 5),
         ("link", "../c.md", "c.md", 5),
-        ("link", "../../d.md", None, 7),
+        ("link", "../../d.md", "../../d.md", 7),  # no path of the bundle: a link to nothing
         ("autolink", "https://e.org", None, 7),
         ("link", "p.png", None, 7),
     ]

@@ -130,3 +130,17 @@ def test_escapes(target: str, expected: bool) -> None:
 
 def test_directory_of() -> None:
     assert [links.directory_of(path) for path in ("a.md", "x/a.md", "x/y/a.md")] == [".", "x", "x/y"]
+
+
+@pytest.mark.parametrize(
+    ("target", "directory", "expected"),
+    [
+        ("b.md#x", "sub", "sub/b.md"),
+        ("../../b.md#x", "sub", "../../b.md"),
+        ("/../b.md", "sub", "../b.md"),
+        ("../../b.png", "sub", None),
+        ("https://e.org/b.md", "sub", None),
+    ],
+)
+def test_a_target_that_climbs_out_keeps_its_text(target: str, directory: str, expected: str | None) -> None:
+    assert links.markdown_target(target, directory) == expected

@@ -235,7 +235,7 @@ class _Ingest:
             if self.rules == "0.3" and parsed.code == "no_frontmatter":
                 self._other(path, text, digest, known)
             else:
-                self._failure(path, parsed, known, digest, text)
+                self._failure(path, reserved.advised(path, parsed), known, digest, text)
         elif not concept.is_concept(parsed, self.rules):
             self._other(path, text, digest, known)
         else:

@@ -286,10 +286,10 @@ class Writer:
 def link_rows(text: str, path: str, body_line: int = 1) -> list[tuple[Any, ...]]:
     """(kind, target, target_path, line) of the links in a file that is no concept."""
     from okf_catalog.format import markdown
-    from okf_catalog.format.links import resolve_markdown
+    from okf_catalog.format.links import markdown_target
 
     directory = directory_of(path)
     return [
-        (link.kind, link.target, resolve_markdown(link.target, directory), link.line + body_line - 1)
+        (link.kind, link.target, markdown_target(link.target, directory), link.line + body_line - 1)
         for link in markdown.read(text).links
     ]

@@ -29,7 +29,7 @@ class Link(NamedTuple):
     `computation`, `executor`, `attester` (frontmatter)."""
     target: str
     target_path: str | None
-    """The bundle path it leads to, None for other places."""
+    """The bundle path it leads to, None for other places. Of a markdown target that climbs out of the bundle, its text."""
     text: str | None
     line: int | None
 
@@ -167,7 +167,7 @@ def read(path: str, document: Document, rules: str) -> Concept:
 
 def _body_links(found: markdown.Markdown, directory: str, below: int) -> list[Link]:
     return [
-        Link(link.kind, link.target, link_rules.resolve_markdown(link.target, directory), link.text or None,
+        Link(link.kind, link.target, link_rules.markdown_target(link.target, directory), link.text or None,
              link.line + below)
         for link in found.links
     ]  # fmt: skip
@@ -182,7 +182,7 @@ def _frontmatter_links(
     def add(kind: str, value: Any, key: str) -> None:
         target = filled(value)
         if target is not None:
-            path = link_rules.resolve_path(target, directory)
+            path = link_rules.resolve_path(target, directory) or link_rules.markdown_target(target, directory)
             # Pointers to other places stand in `sources`, `computations` and `concepts` already.
             if path is not None:
                 result.append(Link(kind, target, path, None, lines.get(key)))

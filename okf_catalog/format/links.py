@@ -73,6 +73,17 @@ def resolve_markdown(target: str, directory: str) -> str | None:
     return resolve_path(path, directory) if is_markdown(path) else None
 
 
+def markdown_target(target: str, directory: str) -> str | None:
+    """Where a link to a concept leads: `resolve_markdown`, or the text as written where it climbs out of the bundle.
+
+    No path of a bundle looks like the latter, so such a link is one to a file that is not there.
+    """
+    path = resolve_markdown(target, directory)
+    if path is None and escapes(target, directory):
+        return target.partition("#")[0].lstrip("/")
+    return path
+
+
 def directory_of(path: str) -> str:
     """The directory part of a bundle path, `.` at the root."""
     head, slash, _ = path.rpartition("/")

@@ -32,6 +32,21 @@ def kind_of(path: str) -> str | None:
     return RESERVED.get(path.rpartition("/")[2])
 
 
+_FOR_READERS = re.compile(
+    r"(README|AGENTS?|CLAUDE|GEMINI|CONTRIBUTING|CHANGELOG|CODE_OF_CONDUCT|SECURITY|SUPPORT|LICENSE|NOTICE|AUTHORS|"
+    r"GOVERNANCE|MAINTAINERS|TODO|SKILL)\.md\Z",
+    re.IGNORECASE,
+)
+
+
+def advised(path: str, failure: Failure) -> Failure:
+    """`failure` with the ways out for files such as README.md, which nobody meant as a concept."""
+    if failure.code != "no_frontmatter" or not _FOR_READERS.match(path.rpartition("/")[2]):
+        return failure
+    advice = 'if it is no concept, list it in .okfignore, or declare okf_version: "0.3" in the root index.md'
+    return failure._replace(advice=advice)
+
+
 def rules_of(version: str | None) -> str:
     """The version whose rules apply: unknown ones are read by the newest rules known."""
     if version is None:

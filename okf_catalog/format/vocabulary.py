@@ -16,3 +16,6 @@ KNOWN_KEYS = frozenset([
     "attester",
 ])  # fmt: skip
 """The frontmatter keys that the specification names (OKF §4, §5, §10)."""
+
+GRAPH_KINDS = ("link", "reference", "source", "superseded_by")
+"""The kinds of `links` that are edges of the graph: written in the body, given as a source or as the replacement."""
