@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from okf_catalog.format import links as link_rules
-from okf_catalog.format import markdown, sources, trust
+from okf_catalog.format import markdown, references, sources, trust
 from okf_catalog.format.frontmatter import Document
 from okf_catalog.format.problem import Problem, warning
 from okf_catalog.format.values import (
@@ -26,7 +26,8 @@ class Link(NamedTuple):
 
     kind: str
     """`link`, `reference`, `autolink` (body); `source`, `superseded_by`, `resource`,
-    `computation`, `executor`, `attester` (frontmatter)."""
+    `computation`, `executor`, `attester` (frontmatter); `undefined` (a reference whose label
+    nothing defines), `unused` (a definition that nothing uses): their target is the label."""
     target: str
     target_path: str | None
     """The bundle path it leads to, None for other places. Of a markdown target that climbs out of the bundle, its text."""
@@ -150,6 +151,8 @@ def read(path: str, document: Document, rules: str) -> Concept:
     found = markdown.read(document.body)
     below = document.body_line - 1
     pointers = _body_links(found, directory, below) + _frontmatter_links(matter, found_sources, directory, document)
+    if references.may_hold(document.body):
+        pointers += _loose_references(document.body, below)
 
     return Concept(
         path, concept_id, directory, concept_id.partition("/")[0] if "/" in concept_id else "(root)",
@@ -171,6 +174,15 @@ def _body_links(found: markdown.Markdown, directory: str, below: int) -> list[Li
              link.line + below)
         for link in found.links
     ]  # fmt: skip
+
+
+def _loose_references(body: str, below: int) -> list[Link]:
+    undefined, unused = references.loose(body)
+    return [
+        Link(kind, entry.label, None, None, entry.line + below)
+        for kind, entries in (("undefined", undefined), ("unused", unused))
+        for entry in entries
+    ]
 
 
 def _frontmatter_links(
@@ -209,7 +221,9 @@ def _footnotes(found: markdown.Markdown, named: list[sources.Source], below: int
         if source.source_id is not None:
             positions.setdefault(fold(source.source_id), position)
     return [
-        Footnote(note.label, positions.get(fold(note.label)), note.is_defined, note.line + below)
+        # A definition that nothing refers to cites nothing.
+        Footnote(note.label, positions.get(fold(note.label)) if note.is_referenced else None, note.is_defined,
+                 note.line + below)
         for note in found.footnotes
     ]
 

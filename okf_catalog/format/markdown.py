@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import pyromark
 
-_OPTIONS = pyromark.Options.ENABLE_FOOTNOTES | pyromark.Options.ENABLE_TABLES
+OPTIONS = pyromark.Options.ENABLE_FOOTNOTES | pyromark.Options.ENABLE_TABLES
 
 
 class Link(NamedTuple):
@@ -93,7 +93,7 @@ def read_html(body: str) -> Markdown | None:
     of the HTML, one for one and in order. That leaves nothing to confuse: no raw HTML,
     definition, image, autolink or code span with a link in it gets this far.
     """
-    html = pyromark.html(body, options=_OPTIONS)
+    html = pyromark.html(body, options=OPTIONS)
     if "[^" in html:
         return None  # a footnote without definition, or one in code
     # Cut at fixed text and looked at from there: much cheaper than patterns over the whole.
@@ -162,7 +162,7 @@ def read_events(body: str) -> Markdown:
         facts[2] = min(facts[2], offset)
 
     # Every event is a name, or a mapping of one name to what belongs to it.
-    events: Any = pyromark.events_with_range(body, options=_OPTIONS, merge_text=True)
+    events: Any = pyromark.events_with_range(body, options=OPTIONS, merge_text=True)
     for event, span in events:
         if type(event) is str:
             if open_link and event in ("SoftBreak", "HardBreak"):
@@ -223,7 +223,7 @@ def sections(body: str) -> tuple[list[Section], list[tuple[int, int, str, str]]]
     texts: list[str] | None = None
     info = ""
     # Every event is a name, or a mapping of one name to what belongs to it.
-    events: Any = pyromark.events_with_range(body, options=_OPTIONS, merge_text=True)
+    events: Any = pyromark.events_with_range(body, options=OPTIONS, merge_text=True)
     for event, span in events:
         if type(event) is str:
             continue
