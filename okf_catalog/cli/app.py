@@ -91,11 +91,13 @@ def run(argv: list[str]) -> int:
     verb = argv[0] if argv[0] in VERBS else None
     if verb is None and not argv[0].startswith("-"):
         return _fail(f"there is no command `{argv[0]}`{_suggest(argv[0])}; okf-catalog --help lists them")
+    streams = sys.stdout, sys.stderr
     try:
         status = _run(argv, verb)
         sys.stdout.flush()
     except BrokenPipeError:
         # Whoever read the output has enough; writing the rest at exit must not complain either.
+        sys.stdout, sys.stderr = streams
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _PIPE_CLOSED
     except KeyboardInterrupt:
@@ -118,6 +120,11 @@ def _run(argv: list[str], verb: str | None) -> int:
             raise
         return _fail(f"the database says: {problem}")
     except (BrokenPipeError, KeyboardInterrupt):
+        raise
+    except SystemExit as end:
+        # What typer and rich make of a closed pipe: exit status 1, which means a judgement here.
+        if isinstance(end.__context__, BrokenPipeError):
+            raise end.__context__ from None
         raise
     except OSError as problem:
         if os.environ.get(DEBUG_VARIABLE):

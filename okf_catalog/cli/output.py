@@ -14,6 +14,8 @@ FORMATS = ("table", "markdown", "json", "ndjson", "csv", "tsv")
 
 Row = dict[str, Any]
 
+_COMPACT: dict[str, Any] = {"separators": (",", ":")}
+_INDENTED: dict[str, Any] = {"indent": 2}
 _WIDE = 100_000
 """Columns of a table that does not go to a terminal."""
 
@@ -52,24 +54,49 @@ def one_line(text: str) -> str:
     return "".join(character if character.isprintable() else " " for character in text)
 
 
-def choose_format(name: str | None, *, as_json: bool, pretty: bool, default: str) -> str:
+_STEERING = {
+    **{code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) if code not in (9, 10)},
+    # They turn the direction of what follows, which can make text read as something else.
+    **{code: f"\\u{code:04x}" for code in (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))},
+}
+"""Characters that do something to a terminal instead of being shown; line ends and tabs stay."""
+_STEERING_JSON = {code: f"\\u{code:04x}" for code in _STEERING}
+
+
+def safe(text: str) -> str:
+    r"""`text` with the characters that steer a terminal written as `\x1b`."""
+    return text if text.isascii() and text.isprintable() else text.translate(_STEERING)
+
+
+def for_stdout(text: str) -> str:
+    """Text of a bundle as it may go to stdout: as written, but `safe` where that is a terminal."""
+    return safe(text) if sys.stdout.isatty() else text
+
+
+def choose_format(
+    name: str | None, *, as_json: bool, pretty: bool, default: str, formats: Sequence[str] = FORMATS
+) -> str:
     """The format that `--format`, `--json` and `--pretty` ask for. Raises `UsageError`."""
     if name is None:
         return "json" if as_json or pretty else default
-    matches = [known for known in FORMATS if known == name.lower()] or [
-        known for known in FORMATS if known.startswith(name.lower())
+    matches = [known for known in formats if known == name.lower()] or [
+        known for known in formats if known.startswith(name.lower())
     ]
     if len(matches) != 1:
-        raise UsageError(f"--format {name}: choose one of {', '.join(FORMATS)}")
+        raise UsageError(f"--format {name}: choose one of {', '.join(formats)}")
+    if (as_json or pretty) and matches[0] != "json":
+        raise UsageError(f"{'--pretty' if pretty else '--json'} and --format {matches[0]} contradict each other: give one of them")
     return matches[0]
 
 
 def dump_json(value: Any, *, pretty: bool = False) -> None:
     """One JSON document: compact on one line, or indented by two spaces."""
-    if pretty:
-        json.dump(value, sys.stdout, ensure_ascii=False, indent=2)
+    if sys.stdout.isatty():
+        text = json.dumps(value, ensure_ascii=False, **(_INDENTED if pretty else _COMPACT))
+        # The line ends are the document's own: JSON escapes those of its texts.
+        sys.stdout.write(text.translate(_STEERING_JSON))
     else:
-        json.dump(value, sys.stdout, ensure_ascii=False, separators=(",", ":"))
+        json.dump(value, sys.stdout, ensure_ascii=False, **(_INDENTED if pretty else _COMPACT))
     sys.stdout.write("\n")
 
 
@@ -97,7 +124,7 @@ def emit_rows(rows: Iterable[Row], names: Sequence[str], form: str, headings: Se
 
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(names)
-        writer.writerows([cell(row[name], lists=",") for name in names] for row in rows)
+        writer.writerows([for_stdout(cell(row[name], lists=",")) for name in names] for row in rows)
     elif form == "tsv":
         sys.stdout.write("\t".join(names) + "\n")
         for row in rows:

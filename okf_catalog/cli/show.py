@@ -111,7 +111,7 @@ def _print(row: dict[str, Any]) -> None:
         print(f"{row['path']}  ·  {row['kind']}  ·  @{row['bundle']}")
         _list("Problems", [_problem(item) for item in row["problems"]])
         if "text" in row:
-            print(f"\n{row['text'].rstrip()}")
+            print(f"\n{output.for_stdout(row['text'].rstrip())}")
         return
     print(output.one_line(row["title"]))
     status = row["status"] + (", stale" if row["stale"] else "")
@@ -139,7 +139,7 @@ def _print(row: dict[str, Any]) -> None:
     _list("Linked from", [f"{item['path']}  {item['title']}" for item in row["linked_from"]])
     _list("Problems", [_problem(item) for item in row["problems"]])
     if row.get("body"):
-        print(f"\n{row['body'].rstrip()}")
+        print(f"\n{output.for_stdout(row['body'].rstrip())}")
 
 
 def _print_error(row: dict[str, Any]) -> None:
