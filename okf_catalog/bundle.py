@@ -187,6 +187,63 @@ class _Walk:
         return False
 
 
+def list_files(root: str, directory: str, *, include_hidden: bool = False) -> list[str]:
+    """The paths of all files below a directory of the bundle, whatever their extension, in byte order.
+
+    What the walk leaves out is left out here; so are links that lead out of the bundle.
+    Nothing where there is no such directory. Raises `BundleError` where the root cannot be read.
+    """
+    root_fd = open_root(root)
+    try:
+        walker = _Walk(Skipped(), include_hidden)
+        rules: list[tuple[str, Any]] = []
+        path = "."
+        for part in directory.split("/"):
+            descriptor = open_directory(root_fd, path)
+            try:
+                if IGNORE_FILE in os.listdir(descriptor):
+                    rules = [*rules, ("" if path == "." else path + "/", _ignore_rules(descriptor))]
+            finally:
+                os.close(descriptor)
+            prefix = "" if path == "." else path + "/"
+            if walker.is_left_out(part, prefix, rules, is_directory=True):
+                return []
+            path = prefix + part
+        return sorted(_files_below(root_fd, os.path.realpath(root), path, rules, walker, 0))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+    except OSError as problem:
+        raise BundleError(f"cannot read {root}: {reason_of(problem)}") from None
+    finally:
+        os.close(root_fd)
+
+
+def _files_below(
+    root_fd: int, real_root: str, path: str, rules: list[tuple[str, Any]], walker: _Walk, depth: int
+) -> Iterator[str]:
+    descriptor = open_directory(root_fd, path)
+    try:
+        with os.scandir(descriptor) as entries:
+            found = [(entry.name, entry.is_dir(follow_symlinks=False), entry.is_symlink(), entry.is_file()) for entry in entries]
+        if any(name == IGNORE_FILE for name, *_ in found):
+            rules = [*rules, (path + "/", _ignore_rules(descriptor))]
+    finally:
+        os.close(descriptor)
+    for name, is_directory, is_link, is_file in found:
+        if walker.is_left_out(name, path + "/", rules, is_directory=is_directory):
+            continue
+        below = f"{path}/{name}"
+        if is_directory and depth < MAX_DEPTH:
+            try:
+                yield from _files_below(root_fd, real_root, below, rules, walker, depth + 1)
+            except OSError:
+                continue  # gone since it was listed, or not readable
+        elif is_file:
+            inside = os.path.relpath(os.path.realpath(os.path.join(real_root, below)), real_root) if is_link else below
+            if inside.split("/")[0] != "..":
+                yield below
+
+
 def _followed(descriptor: int, name: str) -> os.stat_result | None:
     try:
         return os.stat(name, dir_fd=descriptor)

@@ -36,7 +36,7 @@ def _verb(name: str, module: str | None = None) -> Verb:
 
 # In the order of the help page.
 VERBS = {verb.name: verb for verb in (
-    _verb("sync"), _verb("find"), _verb("search"), _verb("show"), _verb("bundles"), _verb("registry"), _verb("sql"), _verb("validate"), _verb("version"),
+    _verb("sync"), _verb("find"), _verb("search"), _verb("show"), _verb("bundles"), _verb("registry"), _verb("sql"), _verb("validate"), _verb("lint"), _verb("loose"), _verb("references"), _verb("version"),
 )}  # fmt: skip
 
 HELP = "A SQLite catalog of OKF bundles: sync directories of markdown, then find, read and query what they say."

@@ -63,6 +63,19 @@ def has_citations(body: str) -> bool:
     return _CITATIONS.search(body) is not None
 
 
+_PLAIN_HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+citations[ \t]*$", re.IGNORECASE | re.MULTILINE)
+
+
+def has_citations_section(body: str) -> bool:
+    """True where a heading `Citations` of any rank stands outside of code (OKF §13.1)."""
+    if not has_citations(body):
+        return False
+    # Nothing in the text can hide a heading: no need for the parser.
+    if _PLAIN_HEADING.search(body) and not any(mark in body for mark in ("```", "~~~", "<")):
+        return True
+    return any(head.title.lower() == "citations" for head in markdown.sections(body)[0])
+
+
 def citations(body: str) -> list[Source]:
     """The entries of the first `# Citations` section, in document order."""
     if not has_citations(body):

@@ -1,0 +1,93 @@
+"""Can a reader get everywhere, and does everything that is linked exist? (OKF §6, §8)"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from okf_catalog.checks.check import EDGES, INFO, WARN, Catalogue, Found, Subject
+
+checks = Catalogue()
+
+MISSING = "not exists (select 1 from files e where e.bundle = :bundle and e.path = {path})"
+"""SQL: no file of the bundle has this path."""
+
+
+@checks("orphan", WARN, "Reachability", "Nobody who follows links and indexes ever gets to it.")
+def orphan(subject: Subject) -> Iterator[Found]:
+    for (path,) in subject.rows(f"""
+        select c.path from concepts c
+        where c.bundle = :bundle
+          and not exists (select 1 from links l where l.target_id = c.id and l.kind in {EDGES} and l.concept_id <> c.id)
+          and c.path not in (
+            select f.target_path from file_links f join reserved_files r on r.bundle = f.bundle and r.path = f.path
+            where f.bundle = :bundle and r.kind = 'index' and f.target_path is not null)
+        order by c.path
+    """):
+        yield Found(path, "no concept links here and no index.md lists it")
+
+
+@checks("not_in_index", WARN, "Reachability", "Who opens the index of the directory does not learn of it.")
+def not_in_index(subject: Subject) -> Iterator[Found]:
+    for index, path in subject.rows("""
+        select r.path, c.path from reserved_files r
+        join concepts c on c.bundle = r.bundle
+          and c.dir = case r.path when 'index.md' then '.' else substr(r.path, 1, length(r.path) - length('/index.md')) end
+        where r.bundle = :bundle and r.kind = 'index'
+          and (r.path, c.path) not in (
+            select f.path, f.target_path from file_links f where f.bundle = :bundle and f.target_path is not null)
+        order by r.path, c.path
+    """):
+        yield Found(path, f"its directory has an index ({index}) that does not list it", {"index": index})
+
+
+@checks("disconnected_component", INFO, "Reachability", "No link leads from the rest of the bundle to these, or back.")
+def disconnected_component(subject: Subject) -> Iterator[Found]:
+    nodes, parts = subject.graph.nodes, subject.graph.components
+    if len(parts) < 2:
+        return
+    mainland = max(parts, key=len)  # the first of equals
+    for part in parts:
+        if part is not mainland and len(part) > 1:
+            members = sorted(nodes[node] for node in part)
+            yield Found(None, f"{len(members)} concepts are linked with each other and with nothing else",
+                        {"size": len(members), "members": members}, place=f"{nodes[part[0]]}.md")  # fmt: skip
+
+
+@checks("unlinked", INFO, "Reachability", "It has no links in either direction: it floats.")
+def unlinked(subject: Subject) -> Iterator[Found]:
+    for (path,) in subject.rows(f"""
+        select c.path from concepts c
+        where c.bundle = :bundle
+          and not exists (select 1 from links l where l.target_id = c.id and l.kind in {EDGES} and l.concept_id <> c.id)
+          and not exists (select 1 from links l where l.concept_id = c.id and l.kind in {EDGES} and l.target_id <> c.id)
+        order by c.path
+    """):
+        yield Found(path, "no links in or out")
+
+
+@checks("missing_concept", INFO, "Backlog", "Somebody counted on it: the more links, the more it is worth writing.")
+def missing_concept(subject: Subject) -> Iterator[Found]:
+    for target, references, concepts, place, line in subject.rows(f"""
+        select l.target_path, count(*), count(distinct l.concept_id), min(c.path), l.line
+        from links l join concepts c on c.id = l.concept_id
+        where c.bundle = :bundle and l.kind in ('link', 'reference')
+          and l.target_id is null and l.target_path is not null and {MISSING.format(path="l.target_path")}
+        group by l.target_path
+        order by count(*) desc, l.target_path
+    """):
+        yield Found(
+            target, f"does not exist, but {references} link(s) in {concepts} concept(s) lead to it",
+            {"references": references, "sources": concepts}, line, place,
+        )  # fmt: skip
+
+
+@checks("broken_index_entry", WARN, "Backlog", "An index promises what is not there.")
+def broken_index_entry(subject: Subject) -> Iterator[Found]:
+    for index, target, path, line in subject.rows(f"""
+        select f.path, f.target, f.target_path, f.line
+        from file_links f join reserved_files r on r.bundle = f.bundle and r.path = f.path
+        where f.bundle = :bundle and r.kind = 'index' and f.target_path is not null
+          and {MISSING.format(path="f.target_path")}
+        order by f.path, f.position
+    """):
+        yield Found(index, f"lists `{target}`, which does not exist", {"target": path}, line)
