@@ -101,7 +101,7 @@ def test_cells_cannot_break_the_table(bundle, run_cli) -> None:
         (["--tags", '"a, b"'], ["tables/customers.md"]),
         (["--tags", 'x, "a, b"'], ["tables/customers.md"]),
         (["--tags", "a, b"], []),
-        (["--tags", ","], ALL),
+        (["--tags", ","], []),
         (["--stale-only"], ["Metrics/net.md"]),
         (["--stale-only", "--as-of", "2026-04-30"], []),
         (["--stale-only", "--as-of", "2026-05-01"], ["Metrics/net.md"]),
@@ -353,3 +353,35 @@ def test_a_known_bundle_whose_directory_is_gone_is_answered_from_the_catalog(bun
 )  # fmt: skip
 def test_comma_lists(text: str, items: list[str]) -> None:
     assert split_list(text) == items
+
+
+@pytest.mark.parametrize("option", ["--type", "--tags"])
+@pytest.mark.parametrize("value", ["", " "])
+def test_an_empty_value_is_carried_by_no_concept(found, option, value) -> None:
+    assert found(option, value) == []
+    # It is one alternative of several, as any other value that nothing carries.
+    assert found(option, value, option, {"--type": "metric", "--tags": "CRM"}[option]) != []
+
+
+def test_any_number_of_texts(found) -> None:
+    many = [argument for number in range(3000) for argument in ("-q", f"no such text {number}")]
+    assert found(*many) == []
+    # Letters that all stand in the bodies of both, however often and in whatever number they are asked for.
+    assert found(*["-q", "revenue"] * 3000) == ["Metrics/net.md", "broken.md", "tables/orders.md"]
+    spaced = [argument for number in range(1, 1500) for argument in ("-q", "net" + " " * number + "revenue")]
+    assert found(*spaced) == ["tables/orders.md"]
+
+
+def test_any_number_of_texts_that_differ(bundle, run_cli) -> None:
+    words = [f"w{number}w" for number in range(2500)]
+    root = bundle({"all.md": "---\ntype: N\n---\n" + " ".join(words), "most.md": "---\ntype: N\n---\n" + " ".join(words[1:])})
+    status, out, err = run_cli("find", root, *[argument for word in words for argument in ("-q", word)], "--fields", "path", "--json")
+    assert status == 0, err
+    assert [row["path"] for row in json.loads(out)["concepts"]] == ["all.md"]
+
+
+def test_any_number_of_types_and_tags(found) -> None:
+    types = [argument for number in range(40_000) for argument in ("--type", f"T{number}")]
+    tags = ["--tags", ",".join(f"t{number}" for number in range(40_000))]
+    assert found(*types, "--type", "metric") == ["Metrics/net.md"]
+    assert found(*tags, "--tags", "crm") == ["tables/customers.md"]

@@ -11,6 +11,9 @@ from okf_catalog.format.values import fold, search_fold
 
 _GLOB_LIMIT = 10_000
 """Characters; SQLite refuses GLOB patterns of more than 50,000 bytes."""
+_MANY = 200
+"""Values from which on they go to SQLite as one list: it refuses expressions deeper than 1,000."""
+_TEXT_COLUMNS = ("title", "description", "body")
 
 
 class Filters(NamedTuple):
@@ -50,6 +53,8 @@ def contains(column: str, text: str) -> tuple[str, str]:
 
 def _one_of(column: str, values: Iterable[str]) -> tuple[str, list[Any]]:
     found = list(values)
+    if len(found) > _MANY:
+        return f"{column} in (select value from json_each(?))", [json.dumps(found)]
     return f"{column} in ({', '.join('?' * len(found))})", list(found)
 
 
@@ -118,8 +123,15 @@ def conditions(
         sql.append(condition)
         values.extend(parameters)
 
-    for text in filters.text:
-        parts = [contains(f"s.{column}", text) for column in ("title", "description", "body")]
+    # Texts that fold to the same are one.
+    texts = list(dict.fromkeys(search_fold(text) for text in filters.text))
+    if len(texts) > _MANY:
+        # `instr` takes texts of any length.
+        held = " or ".join(f"instr(s.{column}, q.value) > 0" for column in _TEXT_COLUMNS)
+        add(f"not exists (select 1 from json_each(?) q where not ({held}))", [json.dumps(texts)])
+        texts = []
+    for text in texts:
+        parts = [contains(f"s.{column}", text) for column in _TEXT_COLUMNS]
         add(f"({' or '.join(part[0] for part in parts)})", [part[1] for part in parts])
     if filters.types:
         add(*_one_of("c.type", spelled(connection, "type", filters.types)))

@@ -50,7 +50,7 @@ def find(
     filters = Filters(
         text=tuple(query or ()),
         types=tuple(kind or ()),
-        tags=tuple(tag for text in tags or () for tag in split_list(text)),
+        tags=tuple(tag for text in tags or () for tag in split_list(text) or ("",)),
         statuses=one_of("--status", status, STATUSES),
         trust_tiers=one_of("--trust-tier", trust_tier, TIERS),
         trust_current=one_of("--trust-current", trust_current, TIERS),
