@@ -7,16 +7,22 @@ from itertools import groupby
 from operator import itemgetter
 from typing import NamedTuple
 
+from okf_catalog.format.links import MARKDOWN_SUFFIX
 from okf_catalog.format.vocabulary import GRAPH_KINDS
 
 _MARKS = ", ".join("?" * len(GRAPH_KINDS))
+
+
+def id_of(path: str) -> str:
+    """A concept's id is its path without the extension (OKF §2)."""
+    return path[: -len(MARKDOWN_SUFFIX)]
 
 
 class Graph(NamedTuple):
     """Nodes are concepts; an edge is an ordered pair of two different ones."""
 
     nodes: dict[int, str]
-    """Concept id by row id, in the order of the paths."""
+    """Path by row id, in the order of the paths."""
     edges: int
     in_degree: dict[int, int]
     """Edges into a node, for those that have any."""
@@ -25,14 +31,14 @@ class Graph(NamedTuple):
 
     def hubs(self, count: int) -> list[dict[str, object]]:
         """The nodes with the most edges into them: `{id, in_degree}`."""
-        order = sorted(self.in_degree.items(), key=lambda item: (-item[1], self.nodes[item[0]]))
-        return [{"id": self.nodes[node], "in_degree": degree} for node, degree in order[:count]]
+        order = sorted((-degree, id_of(self.nodes[node])) for node, degree in self.in_degree.items())
+        return [{"id": name, "in_degree": -degree} for degree, name in order[:count]]
 
 
 def read_graph(connection: sqlite3.Connection, bundle: str) -> Graph:
     """The graph of a bundle, from one pass over its links."""
     nodes: dict[int, str] = dict(
-        connection.execute("select id, concept_id from concepts where bundle = ? order by path", (bundle,))
+        connection.execute("select id, path from concepts where bundle = ? order by path", (bundle,))
     )
     parent = {node: node for node in nodes}
     in_degree: dict[int, int] = {}

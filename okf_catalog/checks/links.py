@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from okf_catalog.checks.check import EDGES, INFO, WARN, Catalogue, Found, Subject
+from okf_catalog.checks.graph import id_of
 
 checks = Catalogue()
 
@@ -48,9 +49,9 @@ def disconnected_component(subject: Subject) -> Iterator[Found]:
     mainland = max(parts, key=len)  # the first of equals
     for part in parts:
         if part is not mainland and len(part) > 1:
-            members = sorted(nodes[node] for node in part)
+            members = sorted(id_of(nodes[node]) for node in part)
             yield Found(None, f"{len(members)} concepts are linked with each other and with nothing else",
-                        {"size": len(members), "members": members}, place=f"{nodes[part[0]]}.md")  # fmt: skip
+                        {"size": len(members), "members": members}, place=nodes[part[0]])  # fmt: skip
 
 
 @checks("unlinked", INFO, "Reachability", "It has no links in either direction: it floats.")

@@ -42,7 +42,7 @@ def references(connection: sqlite3.Connection, bundle: str, root: str, *, includ
         paths = sorted(row[0] for row in connection.execute(
             "select path from files where bundle = ? and path glob ?", (bundle, _PREFIX + "*")
         ))  # fmt: skip
-    files = {
+    files: dict[str, Row] = {
         path: {"path": path, "dir": directory_of(path), "kind": "concept" if path in concepts else "file", "referenced_by": []}
         for path in paths
     }
