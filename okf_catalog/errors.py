@@ -6,6 +6,9 @@ from __future__ import annotations
 class CatalogError(Exception):
     """Base of all errors that are not bugs. Its text names the thing and the way out."""
 
+    status = 2
+    """Exit status of a command that ends with it: 2 for usage and environment."""
+
 
 class BundleError(CatalogError):
     """The bundle directory is missing, not a directory, or cannot be read."""
@@ -25,3 +28,9 @@ class BusyError(DatabaseError):
 
 class UsageError(CatalogError):
     """What was asked for makes no sense; nothing was done."""
+
+
+class StaleError(CatalogError):
+    """An answer as fresh as was required cannot be given."""
+
+    status = 1  # a judgement, as a threshold that is crossed

@@ -20,13 +20,14 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 BELOW = {
     "format": set(),
     "errors": set(),
+    "trace": set(),
     "migrations": set(),
     "bundle": {"format", "errors"},
     "registry": {"format", "errors", "bundle"},
-    "catalog": {"format", "errors", "bundle", "migrations"},
-    "search": {"format", "errors", "bundle", "migrations", "catalog"},
-    "checks": {"format", "errors", "bundle", "migrations", "catalog"},
-    "views": {"format", "errors", "bundle", "migrations", "catalog"},
+    "catalog": {"format", "errors", "trace", "bundle", "migrations"},
+    "search": {"format", "errors", "trace", "bundle", "migrations", "catalog"},
+    "checks": {"format", "errors", "trace", "bundle", "migrations", "catalog"},
+    "views": {"format", "errors", "trace", "bundle", "migrations", "catalog"},
 }
 DOORS = ("cli", "datasette_plugin", "__main__", "__init__")
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from urllib.parse import quote
 
+from okf_catalog import trace
+from okf_catalog.catalog import lock
 from okf_catalog.errors import BusyError, DatabaseError
 
 SCHEMA_VERSION = 1
@@ -16,7 +19,9 @@ SCHEMA_VERSION = 1
 EXTRACTION_VERSION = 1
 """Raise it when the same file gives other rows than before: the next sync reads everything again."""
 FILE_NAME = "catalog.db"
+MEMORY = ":memory:"
 
+_RELEASE = re.compile(r"[0-9][0-9A-Za-z.+!-]{0,40}")
 _PAGE_SIZE = 16384
 """Bytes. Rows of about 2.5 KB waste a quarter less of the file than with 4 KiB, and scans take a third less; larger
 pages save little more, and a sync of scattered edits would write all of them."""
@@ -137,15 +142,20 @@ def _schema_version(connection: sqlite3.Connection, path: str) -> int:
     row = connection.execute("select value from meta where key = 'schema_version'").fetchone()
     version = int(row[0]) if row and str(row[0]).isdigit() else 0
     if version > SCHEMA_VERSION:
+        writer = connection.execute("select value from meta where key = 'created_by'").fetchone()
+        release = str(writer[0]).removeprefix("okf-catalog ").strip() if writer else ""
+        # The text comes from the file: it goes into a command line only where it is a version.
+        wanted = f"'okf-catalog>={release}'" if _RELEASE.fullmatch(release) else "--upgrade okf-catalog"
         raise DatabaseError(
             f"{path} was written by a newer okf-catalog (schema {version}, this one knows {SCHEMA_VERSION}); "
-            "upgrade with: pip install --upgrade okf-catalog"
+            f"upgrade with: pip install {wanted}"
         )
     return version
 
 
 def _migrate(connection: sqlite3.Connection, path: str) -> None:
     """Bring the schema up to date; safe when several processes try at once."""
+    trace.info("migrating %s to schema %d", path, SCHEMA_VERSION)
     from sqlite_utils import Database
 
     from okf_catalog import __version__
@@ -201,7 +211,8 @@ def begin(
                     raise
                 if time.monotonic() >= deadline:
                     raise BusyError(
-                        f"another process is writing {path}; gave up after {wait:g} s (raise it with --wait)"
+                        f"another process is writing {path}{lock.described(path)}; gave up after {wait:g} s "
+                        "(raise it with --wait)"
                     ) from None
                 if not said and on_wait is not None:
                     on_wait()
@@ -218,12 +229,20 @@ def transaction(
     connection: sqlite3.Connection, path: str, *, wait: float = _BUSY_SECONDS, on_wait: Callable[[], None] | None = None
 ) -> Iterator[None]:
     """A write transaction that is rolled back when its block raises."""
-    with reported(path):
+    with lock.in_process, reported(path):
         begin(connection, path, wait=wait, on_wait=on_wait)
+        named = path != MEMORY
         try:
+            if named:
+                lock.note(path)
             yield
+            if named:
+                lock.clear(path)
+                named = False
             connection.execute("commit")
         except BaseException:
+            if named:
+                lock.clear(path)
             # A full disk may have ended the transaction already.
             if connection.in_transaction:
                 connection.execute("rollback")
@@ -241,8 +260,6 @@ def missing_index_tables(connection: sqlite3.Connection) -> list[str]:
 
 def rebuild_index(connection: sqlite3.Connection) -> None:
     """Make the search index anew from `search_text`, inside the caller's transaction."""
-    import re
-
     from okf_catalog.migrations.migrations import scripts, statements
 
     for name in reversed(INDEX_TABLES):
