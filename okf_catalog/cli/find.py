@@ -25,10 +25,10 @@ _PARSE_ERROR = "(parse error)"
 def find(
     bundle: options.BundleArgument = None,
     query: Annotated[list[str] | None, typer.Option("--query", "-q", metavar="TEXT", help="Literal text in title, description or body. Repeatable: all have to be there.", show_default=False)] = None,
-    kind: Annotated[list[str] | None, typer.Option("--type", metavar="TYPE", help="Of this type, whatever its case. Repeatable: any of them.", show_default=False, autocompletion=completion.types)] = None,
+    types: options.Types = None,
     tags: Annotated[list[str] | None, typer.Option("--tags", "--tag", metavar="LIST", help="With any of these tags; quote a tag that holds a comma: '\"x, y\",z'.", show_default=False, autocompletion=completion.tags)] = None,
     status: Annotated[str | None, typer.Option("--status", metavar="STATUS", help=f"{', '.join(STATUSES)}; a concept without one is stable.", show_default=False, autocompletion=lambda: list(STATUSES))] = None,
-    stale_only: Annotated[bool, typer.Option("--stale-only", help="Only what is past its stale_after.")] = False,
+    stale_only: options.StaleOnly = False,
     trust_tier: Annotated[str | None, typer.Option("--trust-tier", metavar="TIER", help=f"{', '.join(TIERS)}.", show_default=False, autocompletion=lambda: list(TIERS))] = None,
     trust_current: Annotated[str | None, typer.Option("--trust-current", metavar="TIER", help="Like --trust-tier, counting only verifications on or after generated.at.", show_default=False)] = None,
     ask: Annotated[str | None, typer.Option("--ask", metavar="REQUEST", help='Filters from words: "stale deprecated metrics tagged finance".', show_default=False)] = None,
@@ -49,7 +49,7 @@ def find(
     chosen = output.choose_format(form, as_json=as_json, pretty=pretty, default="markdown")
     filters = Filters(
         text=tuple(query or ()),
-        types=tuple(kind or ()),
+        types=tuple(types or ()),
         tags=tuple(tag for text in tags or () for tag in split_list(text) or ("",)),
         statuses=one_of("--status", status, STATUSES),
         trust_tiers=one_of("--trust-tier", trust_tier, TIERS),

@@ -47,6 +47,11 @@ def note(message: str) -> None:
     sys.stderr.write(f"note: {one_line(message)}\n")
 
 
+def warning(message: str) -> None:
+    """A remark on stderr that something will not work for ever."""
+    sys.stderr.write(f"warning: {one_line(message)}\n")
+
+
 def one_line(text: str) -> str:
     """`text` without line breaks and control characters, for messages and cells."""
     if text.isprintable():

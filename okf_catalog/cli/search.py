@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
 
-from okf_catalog.catalog.filters import Filters
 from okf_catalog.cli import completion, options, output
 from okf_catalog.errors import UsageError
 from okf_catalog.format import slugs
@@ -27,27 +25,24 @@ _PARSE_ERROR = "(parse error)"
 _SNIPPET_WIDTH = 100
 _BANNER = "Usage: okf-catalog search <dir|@slug…|@all> <term…> (okf-catalog search --help)"
 
-List = list[str] | None
-
-
 def search(
-    arguments: Annotated[List, typer.Argument(metavar="BUNDLE... TERM...", help="A directory, or @name of one or more bundles, or @all; then the terms, all of which have to match.", show_default=False, autocompletion=completion.bundles)] = None,
+    arguments: Annotated[list[str] | None, typer.Argument(metavar="BUNDLE... TERM...", help="A directory, or @name of one or more bundles, or @all; then the terms, all of which have to match.", show_default=False, autocompletion=completion.bundles)] = None,
     regexp: Annotated[bool, typer.Option("--regexp", "-e", help="Read terms as regular expressions over the text as written.")] = False,
     fuzzy: Annotated[bool, typer.Option("--fuzzy", help="Forgive about one wrong letter in five (engine fts5).")] = False,
     engine: Annotated[str | None, typer.Option("--engine", metavar="NAME", help="scan (literal text, the default) or fts5 (words, ranked by BM25; also called index).", show_default=False)] = None,
     within: Annotated[str | None, typer.Option("--in", metavar="FIELDS", help=f"Search only these: {', '.join(FIELDS)}.", show_default=False)] = None,
-    kind: Annotated[List, typer.Option("--type", metavar="TYPE", help="Of this type, whatever its case. Repeatable, as the filters below: any of them.", show_default=False, autocompletion=completion.types)] = None,
-    directory: Annotated[List, typer.Option("--dir", metavar="DIR", help="In this directory or below; `.` is the root alone.", show_default=False)] = None,
-    area: Annotated[List, typer.Option("--area", metavar="NAME", help="Deprecated: use --dir.", show_default=False, hidden=True)] = None,
-    tag: Annotated[List, typer.Option("--tag", metavar="TAG", help="With this tag.", show_default=False, autocompletion=completion.tags)] = None,
-    status: Annotated[List, typer.Option("--status", metavar="STATUS", help="Of this status; a concept without one is stable.", show_default=False)] = None,
-    trust: Annotated[List, typer.Option("--trust", metavar="TIER", help="Of this trust tier.", show_default=False)] = None,
-    stale_only: Annotated[bool, typer.Option("--stale-only", help="Only what is past its stale_after.")] = False,
-    not_type: Annotated[List, typer.Option("--not-type", metavar="TYPE", help="Not of this type.", show_default=False, autocompletion=completion.types)] = None,
-    not_tag: Annotated[List, typer.Option("--not-tag", metavar="TAG", help="Without this tag.", show_default=False, autocompletion=completion.tags)] = None,
-    not_status: Annotated[List, typer.Option("--not-status", metavar="STATUS", help="Not of this status.", show_default=False)] = None,
-    limit: Annotated[int | None, typer.Option("--limit", metavar="N", min=0, help="Show at most N.", show_default=False)] = None,
-    offset: Annotated[int, typer.Option("--offset", metavar="N", min=0, help="Leave out the first N.", show_default=False)] = 0,
+    types: options.Types = None,
+    dirs: options.Dirs = None,
+    area: options.Area = None,
+    tags: options.Tags = None,
+    statuses: options.Statuses = None,
+    trusts: options.Trusts = None,
+    stale_only: options.StaleOnly = False,
+    not_types: options.NotTypes = None,
+    not_tags: options.NotTags = None,
+    not_statuses: options.NotStatuses = None,
+    limit: options.Limit = None,
+    offset: options.Offset = 0,
     explain: Annotated[bool, typer.Option("--explain", help="Say on stderr how terms were read and what scored.")] = False,
     as_of: options.AsOf = None,
     form: options.Format = None,
@@ -74,12 +69,9 @@ def search(
     query = Query(
         tuple(terms), read_fields([name for name in (within or "").split(",") if name]), read_mode(regexp=regexp, fuzzy=fuzzy)
     )
-    if area:
-        sys.stderr.write("warning: --area is deprecated, use --dir\n")
-    filters = Filters(
-        types=tuple(kind or ()), tags=tuple(tag or ()), statuses=tuple(status or ()), trust_tiers=tiers(trust or ()),
-        stale_only=stale_only, dirs=tuple(directory or ()), top_dirs=tuple(area or ()), not_types=tuple(not_type or ()),
-        not_tags=tuple(not_tag or ()), not_statuses=tuple(not_status or ()),
+    filters = options.filters(
+        types=types, tags=tags, statuses=statuses, trusts=tiers(trusts or ()), stale_only=stale_only, dirs=dirs, area=area,
+        not_types=not_types, not_tags=not_tags, not_statuses=not_statuses,
     )  # fmt: skip
     label, opened = _open(refs[0], bundles, db, no_sync=no_sync)
     connection = opened.connection

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import os
-import sqlite3
 from typing import Annotated, Any
 
 import typer
 
-from okf_catalog.catalog import database, queries
-from okf_catalog.catalog.freshness import refresh_bundle
-from okf_catalog.catalog.sync import Bundle, bundles, system_clock
-from okf_catalog.cli import completion, options, output
-from okf_catalog.errors import UsageError
+from okf_catalog.catalog import queries
+from okf_catalog.cli import options, output
+from okf_catalog.cli.locate import located
 
 
 def show(
-    concept: Annotated[str, typer.Argument(metavar="PATH-OR-ID", help="A path in the bundle, its id (the path without .md), or a file on disk.", autocompletion=completion.concepts)],
-    bundle: Annotated[str | None, typer.Option("--bundle", "-b", metavar="BUNDLE", help="Look only there: a directory or @name. [default: all bundles of the catalog]", show_default=False, autocompletion=completion.bundles)] = None,
+    concept: options.ConceptArgument,
+    bundle: options.InBundle = None,
     body: Annotated[bool, typer.Option("--body/--no-body", help="With the text of the file.")] = True,
     as_of: options.AsOf = None,
     as_json: options.Json = False,
@@ -31,16 +27,8 @@ def show(
     the text. Broken and reserved files are shown too.
     """
     now = options.moment(as_of)
-    if bundle is not None or not database.exists(options.database_path(db)):
-        connection, found = _in_bundle(concept, bundle, db, no_sync=no_sync)
-    else:
-        connection, found = _in_catalog(concept, options.database_path(db), no_sync=no_sync)
-    if len(found) > 1:
-        raise UsageError(
-            f"{concept} is in {len(found)} places: {', '.join(f'@{name} {path}' for name, path in found[:5])}; "
-            "choose one with --bundle @name"
-        )
-    row = queries.show(connection, *found[0], now)
+    connection, name, path = located(concept, bundle, db, no_sync=no_sync)
+    row = queries.show(connection, name, path, now)
     assert row is not None  # noqa: S101  # it was just located
     if not body:
         row = {key: value for key, value in row.items() if key not in ("body", "text")}
@@ -49,57 +37,6 @@ def show(
     else:
         _print(row)
     return 0
-
-
-Places = list[tuple[str, str]]
-
-
-def _in_bundle(
-    concept: str, bundle: str | None, db: str | None, *, no_sync: bool
-) -> tuple[sqlite3.Connection, Places]:
-    view = options.open_bundle(bundle, db, no_sync=no_sync).view
-    name = view.bundle.name
-    found = queries.locate(view.connection, _inside(concept, [view.bundle])[0], name)
-    if not found:
-        raise _unknown(view.connection, concept, name, os.path.basename(view.bundle.root))
-    return view.connection, found
-
-
-def _in_catalog(concept: str, path: str, *, no_sync: bool) -> tuple[sqlite3.Connection, Places]:
-    """Look in every bundle; refresh only those that hold it, or all when none does."""
-    connection = database.open_existing(path)
-    with database.reported(path):
-        known = bundles(connection)
-        wanted, owner = _inside(concept, known)
-        name = owner.name if owner else None
-        found = queries.locate(connection, wanted, name)
-        if not no_sync:
-            names = {place[0] for place in found} or ({name} if name else {each.name for each in known})
-            for each in known:
-                if each.name in names:
-                    for remark in refresh_bundle(connection, path, each, system_clock):
-                        output.note(remark)
-            found = queries.locate(connection, wanted, name)
-    if not found:
-        raise _unknown(connection, concept, name, "the catalog")
-    return connection, found
-
-
-def _inside(concept: str, known: list[Bundle]) -> tuple[str, Bundle | None]:
-    """`concept` as a path inside the bundle that holds it, where it names a file on disk."""
-    if os.path.isfile(concept):
-        full = os.path.abspath(concept)
-        for bundle in sorted(known, key=lambda each: -len(each.root)):
-            for root in (bundle.root, os.path.realpath(bundle.root)):
-                if full.startswith(root.rstrip("/") + "/"):
-                    return os.path.relpath(full, root), bundle
-    return concept, None
-
-
-def _unknown(connection: sqlite3.Connection, concept: str, bundle: str | None, where: str) -> UsageError:
-    close = queries.nearest(connection, concept, bundle)
-    hint = f"; near it: {', '.join(close)}" if close else ""
-    return UsageError(f"there is no {concept} in {where}{hint}")
 
 
 def _print(row: dict[str, Any]) -> None:
