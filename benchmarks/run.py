@@ -445,8 +445,12 @@ def remove_catalog(path: Path) -> None:
 
 
 def clean_environment(scratch: Path) -> dict[str, str]:
-    """The environment of measured processes: no settings of the user for git or okf-catalog."""
-    env = {name: value for name, value in os.environ.items() if not name.startswith(("OKF_", "GIT_"))}
+    """The environment of measured processes: no settings of the user for git, Python or okf-catalog.
+
+    `PYTHONDONTWRITEBYTECODE` above all would have a development install compile itself at each start,
+    which an installed package never does.
+    """
+    env = {name: value for name, value in os.environ.items() if not name.startswith(("OKF_", "GIT_", "PYTHON"))}
     env.update(
         OKF_HOME=str(scratch / "home"),
         NO_COLOR="1",

@@ -27,6 +27,8 @@ verified:
 - by: reference_agent/flash-2.5
   at: '2026-12-18T08:39:00+00:00'
 - { by: human:x, at: 2026-05-28T14:30:00Z }
+- { by: "human:y", at: '2026-05-28T14:30:00+00:00' }
+- {by: '', note: "a: b # c"}
 sources:
   - id: orders
     resource: https://example.com/a?b=c#d

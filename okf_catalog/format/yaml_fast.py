@@ -21,7 +21,9 @@ _QUOTED = re.compile(r"""'([^']*)'\Z|"([^"\\]*)"\Z""")
 # Text inside brackets: words with nothing between them that YAML could see as structure.
 _WORDS = r"[\w/][\w/.+@-]*(?:[: ][\w/][\w/.+@-]*)*"
 _FLOW_LIST = re.compile(rf"\[ *(?:{_WORDS}(?:, *{_WORDS})*)? *\]\Z")
-_PAIR = rf"[A-Za-z_][A-Za-z0-9_-]*: +{_WORDS}"
+# Quoted text without anything that would have to be looked at twice.
+_QUOTED_WORDS = r"""'[^'",{}\[\]]*'|"[^'",{}\[\]\\]*\""""
+_PAIR = rf"[A-Za-z_][A-Za-z0-9_-]*: +(?:{_WORDS}|{_QUOTED_WORDS})"
 _FLOW_MAPPING = re.compile(rf"\{{ *{_PAIR}(?:, *{_PAIR})* *\}}\Z")
 
 _Rows = list[tuple[str, str, str, str]]
@@ -77,10 +79,14 @@ def _value(text: str) -> Any:
         return [plain_value(item.strip(" ")) for item in inner.split(",")] if inner else []
     if _FLOW_MAPPING.match(text):
         pairs = [part.partition(":") for part in text[1:-1].split(",")]
-        mapping = {key.strip(" "): plain_value(value.strip(" ")) for key, _, value in pairs}
+        mapping = {key.strip(" "): _flow_value(value.strip(" ")) for key, _, value in pairs}
         if len(mapping) == len(pairs):
             return mapping
     raise _UnusualError
+
+
+def _flow_value(text: str) -> Any:
+    return text[1:-1] if text[0] in "'\"" else plain_value(text)
 
 
 def _folded(rows: _Rows, at: int, text: str) -> tuple[str, int]:

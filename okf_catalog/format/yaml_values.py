@@ -17,7 +17,6 @@ from yaml.parser import Parser
 from yaml.reader import Reader
 from yaml.scanner import Scanner, ScannerError
 
-from okf_catalog.format import yaml_fast
 from okf_catalog.format.values import dumps, plain_value
 
 MAX_DEPTH = 100
@@ -166,14 +165,11 @@ except ImportError:  # PyYAML without libyaml
 
 
 def load(text: str) -> Loaded:
-    """Read one YAML document, by the cheapest of the ways that give the same result.
+    """Read one YAML document.
 
     Mappings become dicts with text keys, sequences lists, plain nulls None, plain
     numbers and booleans `Plain`, every other scalar `str`. Raises `YamlFailure`.
     """
-    usual = yaml_fast.read(text)
-    if usual is not None:
-        return Loaded(*usual, [])
     return compose(text, FastComposer if "!" in text else UntaggedComposer)
 
 
