@@ -90,7 +90,11 @@ def refresh_links(
         (bundle,),
     )
     message = "'the link target `' || l.target || '` is not in the bundle'"
-    missing = "not exists (select 1 from files f where f.bundle = ?1 and f.path = l.target_path)"
+    # The tables, not the view `files`: SQLite would make an index over all of it first.
+    missing = " and ".join(
+        f"not exists (select 1 from {table} f where f.bundle = ?1 and f.path = l.target_path)"
+        for table in ("concepts", "parse_errors", "reserved_files")
+    )
     execute(
         "insert into problems (bundle, path, concept_id, level, check_id, source, message, line) "
         f"select ?1, c.path, c.id, 'warning', 'broken_link', 'spec', {message}, l.line "

@@ -144,8 +144,9 @@ def show(connection: sqlite3.Connection, bundle: str, path: str, now: str) -> Ro
         )), None),
         "links": rows(
             "select l.kind, l.target, l.target_path as path, l.text, l.line, l.target_id is not null as resolved, "
-            "l.target_path like '%.md' and not exists "
-            "(select 1 from files f where f.bundle = c.bundle and f.path = l.target_path) as missing "
+            "l.target_path like '%.md' and l.target_id is null and "
+            "not exists (select 1 from parse_errors f where f.bundle = c.bundle and f.path = l.target_path) and "
+            "not exists (select 1 from reserved_files f where f.bundle = c.bundle and f.path = l.target_path) as missing "
             "from links l join concepts c on c.id = l.concept_id "
             "where l.concept_id = ? and l.kind not in ('undefined', 'unused') order by l.position"
         ),
