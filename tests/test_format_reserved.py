@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from okf_catalog.format import reserved
+from okf_catalog.format.vocabulary import rules_of
 
 
 @pytest.mark.parametrize(
@@ -41,7 +42,7 @@ def test_what_the_root_index_declares(text: str, version: str | None, title: str
     [(None, "0.2"), ("0.1", "0.1"), ("0.2", "0.2"), ("0.3", "0.3"), ("0.4", "0.3"), ("1.0", "0.3"), ("newest", "0.3")],
 )
 def test_which_rules_a_version_has(version: str | None, rules: str) -> None:
-    assert reserved.rules_of(version) == rules
+    assert rules_of(version) == rules
 
 
 def found(path: str, text: str, rules: str = "0.2") -> list[tuple[str, str, int | None]]:

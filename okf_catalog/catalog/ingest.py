@@ -25,6 +25,7 @@ from okf_catalog.format import concept, conformance, reserved
 from okf_catalog.format.frontmatter import Document, clean, decode, parse_text
 from okf_catalog.format.problem import Failure, warning
 from okf_catalog.format.values import utc_text
+from okf_catalog.format.vocabulary import rules_of
 
 ROOT_INDEX = "index.md"
 _BULK_FROM = 1000
@@ -109,7 +110,7 @@ class _Ingest:
     def _read_root(self) -> bool:
         """Learn the version that the root index declares; True where other rules apply than before."""
         changed = {change.name for change in self.found.candidates.get(".", [])}
-        self.rules = reserved.rules_of(self.version)
+        self.rules = rules_of(self.version)
         if not self.is_new and ROOT_INDEX not in changed:
             self.title_known = False
             return False
@@ -123,9 +124,9 @@ class _Ingest:
             text = decode(content.data)
             if isinstance(text, str):
                 root = reserved.root_of(text)
-        before = reserved.rules_of(self.version)
+        before = rules_of(self.version)
         self.version, self.title = root.version, root.title
-        self.rules = reserved.rules_of(root.version.strip() if root.version else None)
+        self.rules = rules_of(root.version.strip() if root.version else None)
         return self.rules != before
 
     def _removed(self, candidates: dict[str, list[Change]]) -> dict[str, Known]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from itertools import groupby
-from operator import itemgetter
 from typing import NamedTuple
 
 from okf_catalog.format.links import MARKDOWN_SUFFIX
@@ -25,13 +23,13 @@ class Graph(NamedTuple):
     """Path by row id, in the order of the paths."""
     edges: int
     in_degree: dict[int, int]
-    """Edges into a node, for those that have any."""
+    """Edges into each node."""
     components: list[list[int]]
     """The parts that hang together in either direction, in the order of their first nodes."""
 
     def hubs(self, count: int) -> list[dict[str, object]]:
         """The nodes with the most edges into them: `{id, in_degree}`."""
-        order = sorted((-degree, id_of(self.nodes[node])) for node, degree in self.in_degree.items())
+        order = sorted((-degree, id_of(self.nodes[node])) for node, degree in self.in_degree.items() if degree)
         return [{"id": name, "in_degree": -degree} for degree, name in order[:count]]
 
 
@@ -41,22 +39,28 @@ def read_graph(connection: sqlite3.Connection, bundle: str) -> Graph:
         connection.execute("select id, path from concepts where bundle = ? order by path", (bundle,))
     )
     parent = {node: node for node in nodes}
-    in_degree: dict[int, int] = {}
+    in_degree = dict.fromkeys(nodes, 0)
     edges = 0
-    # In the order of the primary key, so that the links of one concept come together.
+    # Concept by concept, so that a link that is written twice comes twice in a row.
     links = connection.execute(
-        f"select concept_id, target_id from links where target_id is not null and kind in ({_MARKS}) order by concept_id",
-        GRAPH_KINDS,
+        "select c.id, l.target_id from concepts c cross join links l on l.concept_id = c.id "
+        f"where c.bundle = ? and l.target_id is not null and l.kind in ({_MARKS}) order by c.path",
+        (bundle, *GRAPH_KINDS),
     )
-    for source, group in groupby(links, itemgetter(0)):
-        if source not in parent:
+    current, root = 0, 0
+    seen: set[int] = set()
+    for source, target in links:
+        if source != current:
+            current, root = source, _root(parent, source)
+            seen = {source}
+        if target in seen or target not in parent:
             continue
-        for target in {row[1] for row in group}:
-            if target == source or target not in parent:
-                continue
-            edges += 1
-            in_degree[target] = in_degree.get(target, 0) + 1
-            parent[_root(parent, source)] = _root(parent, target)
+        seen.add(target)
+        edges += 1
+        in_degree[target] += 1
+        if parent[target] != root:
+            other = _root(parent, target)
+            parent[other] = root
     parts: dict[int, list[int]] = {}
     for node in nodes:
         parts.setdefault(_root(parent, node), []).append(node)

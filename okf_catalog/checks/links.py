@@ -9,8 +9,11 @@ from okf_catalog.checks.graph import id_of
 
 checks = Catalogue()
 
-MISSING = "not exists (select 1 from files e where e.bundle = :bundle and e.path = {path})"
-"""SQL: no file of the bundle has this path."""
+MISSING = " and ".join(
+    f"not exists (select 1 from {table} e where e.bundle = :bundle and e.path = {{path}})"
+    for table in ("concepts", "reserved_files", "parse_errors")
+)
+"""SQL: no file of the bundle has this path. One by one, for nearly everything that is linked is a concept."""
 
 
 @checks("orphan", WARN, "Reachability", "Nobody who follows links and indexes ever gets to it.")
@@ -30,13 +33,12 @@ def orphan(subject: Subject) -> Iterator[Found]:
 @checks("not_in_index", WARN, "Reachability", "Who opens the index of the directory does not learn of it.")
 def not_in_index(subject: Subject) -> Iterator[Found]:
     for index, path in subject.rows("""
-        select r.path, c.path from reserved_files r
-        join concepts c on c.bundle = r.bundle
-          and c.dir = case r.path when 'index.md' then '.' else substr(r.path, 1, length(r.path) - length('/index.md')) end
-        where r.bundle = :bundle and r.kind = 'index'
-          and (r.path, c.path) not in (
-            select f.path, f.target_path from file_links f where f.bundle = :bundle and f.target_path is not null)
-        order by r.path, c.path
+        select r.path, c.path from concepts c cross join reserved_files r
+          on r.bundle = c.bundle and r.kind = 'index' and r.path = iif(c.dir = '.', '', c.dir || '/') || 'index.md'
+        where c.bundle = :bundle
+        except
+        select f.path, f.target_path from file_links f where f.bundle = :bundle
+        order by 1, 2
     """):
         yield Found(path, f"its directory has an index ({index}) that does not list it", {"index": index})
 

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 from okf_catalog.checks.check import INFO, WARN, Check, Finding, Settings, Subject
 from okf_catalog.errors import CatalogError
-from okf_catalog.format.reserved import rules_of
 from okf_catalog.format.trust import TIERS
+from okf_catalog.format.vocabulary import rules_of
 
 _HUBS = 5
 UNTYPED = "Untyped"
@@ -44,7 +44,7 @@ def lint(connection: sqlite3.Connection, bundle: str, checks: Iterable[Check], s
     Raises `CatalogError` where a check of another package fails.
     """
     row = connection.execute("select okf_version from bundles where name = ?", (bundle,)).fetchone()
-    subject = Subject(connection, bundle, settings, rules_of(row[0] if row else None))
+    subject = Subject(connection, bundle, settings, rules_of(row[0].strip() if row and row[0] else None))
     findings: list[Finding] = []
     skipped: list[str] = []
     for check in checks:

@@ -10,7 +10,7 @@ from okf_catalog.checks.validate import Finding, Validation
 from okf_catalog.checks.validate import validate as judge
 from okf_catalog.cli import judging, options, output
 from okf_catalog.format.problem import FAILURE_CODES
-from okf_catalog.format.reserved import rules_of
+from okf_catalog.format.vocabulary import rules_of
 
 _ERROR_KEYS = ("path", "message")
 _WARNING_KEYS = ("path", "message", "check", "source")
@@ -39,7 +39,7 @@ def validate(
     held = thresholds.judge(view.connection, view.bundle.name, "", Limits(most)) if most else []
     judging.note_empty(opened, found.concepts + found.indexes + found.logs + len(found.errors))
     if chosen == judging.TEXT:
-        _print(found, opened.label, rules_of(view.bundle.okf_version), held)
+        _print(found, opened.label, rules_of((view.bundle.okf_version or "").strip() or None), held)
     elif chosen == judging.JSON:
         output.dump_json(_document(opened.head, found, held, lines=form is not None), pretty=pretty)
     else:

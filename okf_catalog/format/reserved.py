@@ -9,10 +9,8 @@ from typing import Any, NamedTuple
 from okf_catalog.format.frontmatter import Document, parse_text, split
 from okf_catalog.format.problem import Failure, Problem, error, warning
 from okf_catalog.format.values import filled
-from okf_catalog.format.vocabulary import RESERVED
+from okf_catalog.format.vocabulary import KNOWN_VERSIONS, NEWEST_VERSION, RESERVED
 
-KNOWN_VERSIONS = ("0.1", "0.2", "0.3")
-NEWEST_VERSION = KNOWN_VERSIONS[-1]
 _ROOT_KEYS_03 = ("okf_version", "title", "description", "license")
 _DATE_HEADING = re.compile(r"^## (.*)$", re.MULTILINE)
 _ISO_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\Z")
@@ -45,13 +43,6 @@ def advised(path: str, failure: Failure) -> Failure:
         return failure
     advice = 'if it is no concept, list it in .okfignore, or declare okf_version: "0.3" in the root index.md'
     return failure._replace(advice=advice)
-
-
-def rules_of(version: str | None) -> str:
-    """The version whose rules apply: unknown ones are read by the newest rules known."""
-    if version is None:
-        return "0.2"
-    return version if version in KNOWN_VERSIONS else NEWEST_VERSION
 
 
 def root_of(text: str) -> Root:

@@ -19,3 +19,13 @@ KNOWN_KEYS = frozenset([
 
 GRAPH_KINDS = ("link", "reference", "source", "superseded_by")
 """The kinds of `links` that are edges of the graph: written in the body, given as a source or as the replacement."""
+
+KNOWN_VERSIONS = ("0.1", "0.2", "0.3")
+NEWEST_VERSION = KNOWN_VERSIONS[-1]
+
+
+def rules_of(version: str | None) -> str:
+    """The version whose rules apply: unknown ones are read by the newest rules known."""
+    if version is None:
+        return "0.2"
+    return version if version in KNOWN_VERSIONS else NEWEST_VERSION
