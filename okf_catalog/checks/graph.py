@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from heapq import nsmallest
 from typing import NamedTuple
 
 from okf_catalog.format.links import MARKDOWN_SUFFIX
@@ -29,8 +30,8 @@ class Graph(NamedTuple):
 
     def hubs(self, count: int) -> list[dict[str, object]]:
         """The nodes with the most edges into them: `{id, in_degree}`."""
-        order = sorted((-degree, id_of(self.nodes[node])) for node, degree in self.in_degree.items() if degree)
-        return [{"id": name, "in_degree": -degree} for degree, name in order[:count]]
+        order = nsmallest(count, ((-degree, id_of(self.nodes[node])) for node, degree in self.in_degree.items() if degree))
+        return [{"id": name, "in_degree": -degree} for degree, name in order]
 
 
 def read_graph(connection: sqlite3.Connection, bundle: str) -> Graph:
@@ -49,6 +50,7 @@ def read_graph(connection: sqlite3.Connection, bundle: str) -> Graph:
     )
     current, root = 0, 0
     seen: set[int] = set()
+    size = dict.fromkeys(nodes, 1)
     for source, target in links:
         if source != current:
             current, root = source, _root(parent, source)
@@ -58,12 +60,21 @@ def read_graph(connection: sqlite3.Connection, bundle: str) -> Graph:
         seen.add(target)
         edges += 1
         in_degree[target] += 1
-        if parent[target] != root:
-            other = _root(parent, target)
-            parent[other] = root
+        if parent[target] == root:
+            continue
+        other = _root(parent, target)
+        if other != root:
+            # The smaller part joins the larger one, or the ways to the roots grow long.
+            small, root = (other, root) if size[other] <= size[root] else (root, other)
+            parent[small] = root
+            size[root] += size[small]
     parts: dict[int, list[int]] = {}
     for node in nodes:
-        parts.setdefault(_root(parent, node), []).append(node)
+        root = _root(parent, node)
+        if root in parts:
+            parts[root].append(node)
+        else:
+            parts[root] = [node]
     return Graph(nodes, edges, in_degree, list(parts.values()))
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
-from okf_catalog.checks.check import EDGES, INFO, WARN, Catalogue, Found, Subject
+from okf_catalog.checks.check import INFO, WARN, Catalogue, Found, Subject
 from okf_catalog.checks.graph import id_of
 
 checks = Catalogue()
@@ -18,15 +19,14 @@ MISSING = " and ".join(
 
 @checks("orphan", WARN, "Reachability", "Nobody who follows links and indexes ever gets to it.")
 def orphan(subject: Subject) -> Iterator[Found]:
-    for (path,) in subject.rows(f"""
-        select c.path from concepts c
-        where c.bundle = :bundle
-          and not exists (select 1 from links l where l.target_id = c.id and l.kind in {EDGES} and l.concept_id <> c.id)
-          and c.path not in (
-            select f.target_path from file_links f join reserved_files r on r.bundle = f.bundle and r.path = f.path
-            where f.bundle = :bundle and r.kind = 'index' and f.target_path is not null)
-        order by c.path
-    """):
+    graph = subject.graph
+    unreached = [graph.nodes[node] for node, degree in graph.in_degree.items() if not degree]
+    for (path,) in subject.rows("""
+        select u.value from json_each(:paths) u where u.value not in (
+          select f.target_path from file_links f join reserved_files r on r.bundle = f.bundle and r.path = f.path
+          where f.bundle = :bundle and r.kind = 'index' and f.target_path is not null)
+        order by u.key
+    """, paths=json.dumps(unreached)):  # fmt: skip
         yield Found(path, "no concept links here and no index.md lists it")
 
 
@@ -58,14 +58,10 @@ def disconnected_component(subject: Subject) -> Iterator[Found]:
 
 @checks("unlinked", INFO, "Reachability", "It has no links in either direction: it floats.")
 def unlinked(subject: Subject) -> Iterator[Found]:
-    for (path,) in subject.rows(f"""
-        select c.path from concepts c
-        where c.bundle = :bundle
-          and not exists (select 1 from links l where l.target_id = c.id and l.kind in {EDGES} and l.concept_id <> c.id)
-          and not exists (select 1 from links l where l.concept_id = c.id and l.kind in {EDGES} and l.target_id <> c.id)
-        order by c.path
-    """):
-        yield Found(path, "no links in or out")
+    nodes = subject.graph.nodes
+    for part in subject.graph.components:
+        if len(part) == 1:
+            yield Found(nodes[part[0]], "no links in or out")
 
 
 @checks("missing_concept", INFO, "Backlog", "Somebody counted on it: the more links, the more it is worth writing.")

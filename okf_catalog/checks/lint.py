@@ -69,11 +69,19 @@ def _stats(subject: Subject, findings: list[Finding], skipped: list[str]) -> dic
     def number(sql: str) -> int:
         return int(next(subject.rows(sql))[0])
 
-    def frequency(sql: str) -> dict[str, int]:
-        return by_frequency(dict(subject.rows(sql)))
-
     reserved = "select count(*) from reserved_files where bundle = :bundle and kind"
-    trust = frequency("select trust_tier, count(*) from concepts where bundle = :bundle group by 1")
+    # Counting here is cheaper than having SQLite sort.
+    types: Counter[str] = Counter()
+    trust: Counter[str] = Counter()
+    status: Counter[str] = Counter()
+    rows = subject.rows("select type, trust_tier, effective_status from concepts where bundle = :bundle")
+    for (kind, tier, state), count in Counter(rows).items():
+        types[kind or UNTYPED] += count
+        trust[tier] += count
+        status[state] += count
+    tags = Counter(tag for (tag,) in subject.rows(
+        "select t.tag from concepts c cross join tags t on t.concept_id = c.id where c.bundle = :bundle"
+    ))  # fmt: skip
     graph = subject.graph
     return {
         "concepts": len(graph.nodes),
@@ -88,14 +96,10 @@ def _stats(subject: Subject, findings: list[Finding], skipped: list[str]) -> dic
         "backlog": counts["missing_concept"],
         "components": len(graph.components),
         "hubs": graph.hubs(_HUBS),
-        "types": frequency(
-            f"select coalesce(type, '{UNTYPED}'), count(*) from concepts where bundle = :bundle group by 1"
-        ),
-        "tags": frequency(
-            "select t.tag, count(*) from tags t join concepts c on c.id = t.concept_id where c.bundle = :bundle group by 1"
-        ),
-        "trust": {tier: trust.get(tier, 0) for tier in TIERS},
-        "status": frequency("select effective_status, count(*) from concepts where bundle = :bundle group by 1"),
+        "types": by_frequency(types),
+        "tags": by_frequency(tags),
+        "trust": {tier: trust[tier] for tier in TIERS},
+        "status": by_frequency(status),
     }
 
 

@@ -92,7 +92,8 @@ def unused_source(subject: Subject) -> Iterator[Found]:
         from sources s join concepts c on c.id = s.concept_id
         where c.bundle = :bundle and s.source_id is not null and not exists (
           select 1 from footnotes f join sources o on o.concept_id = f.concept_id and o.position = f.source_position
-          where f.concept_id = s.concept_id and okf_fold(o.source_id) = okf_fold(s.source_id))
+          where f.concept_id = s.concept_id
+            and (o.source_id = s.source_id or okf_fold(o.source_id) = okf_fold(s.source_id)))
         order by c.path, s.position
     """):
         yield Found(path, f"no footnote refers to its source `{source_id}`", {"id": source_id}, line)
