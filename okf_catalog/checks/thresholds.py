@@ -54,8 +54,12 @@ def limit(option: str, text: str | None, *, number: bool, percent: bool) -> Limi
     if text is None:
         return None
     found = _LIMIT.match(text.strip())
-    is_percent = found is not None and (bool(found[2]) or not number)
-    if found is None or (is_percent and (not percent or float(found[1]) > _ALL)) or (not is_percent and "." in found[1]):
+    is_percent = found is not None and bool(found[2])
+    if (
+        found is None
+        or (is_percent and (not percent or float(found[1]) > _ALL))
+        or (not is_percent and (not number or "." in found[1]))
+    ):
         forms = " or ".join(form for form, allowed in (("a number (5)", number), ("a share (5%)", percent)) if allowed)
         raise UsageError(f"{option} {text}: write {forms}")
     return Limit(text.strip(), float(found[1]), is_percent)

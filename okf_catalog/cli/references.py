@@ -50,7 +50,7 @@ def _print(found: view.References, label: str) -> None:
     print(f"References — {label} ({output.plural(len(found.files), 'file')})")
     if not found.files:
         print("  (none)")
-    for directory, group in groupby(found.files, lambda row: row["dir"]):
+    for directory, group in groupby(sorted(found.files, key=lambda row: row["dir"]), lambda row: row["dir"]):
         members = [(output.one_line(row["path"].rpartition("/")[2]), row) for row in group]
         width = max(len(name) for name, _ in members)
         print(f"\n  {output.one_line(directory)}/")
