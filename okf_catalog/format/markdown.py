@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import itertools
 import re
+from bisect import bisect_left
+from collections.abc import Callable
 from html import unescape
 from typing import Any, NamedTuple
 
@@ -131,6 +133,7 @@ def read_html(body: str) -> Markdown | None:
     # Each one in the text is a reference or a definition, and there are no others.
     if len(parts) - 1 != len(defined) + references:
         return None
+    labels = set(defined)
     notes: dict[str, Footnote] = {}
     line = 1
     for before, behind in itertools.pairwise(parts):
@@ -139,21 +142,35 @@ def read_html(body: str) -> Markdown | None:
         if not bracket or not _PLAIN_LABEL.match(label):
             return None
         if label not in notes:
-            notes[label] = Footnote(label, label in defined, label in referenced, line)
+            notes[label] = Footnote(label, label in labels, label in referenced, line)
     return Markdown(links, list(notes.values())) if referenced.issubset(notes) else None
+
+
+def line_counter(source: bytes) -> Callable[[int], int]:
+    """From an offset to its line, from 1.
+
+    A change log may hold thousands of links: counting from the top for each would cost more than all else.
+    """
+    ends: list[int] | None = None
+
+    def line_at(offset: int) -> int:
+        nonlocal ends
+        if ends is None:
+            ends = [found.start() for found in re.finditer(b"\n", source)]
+        return bisect_left(ends, offset) + 1
+
+    return line_at
 
 
 def read_events(body: str) -> Markdown:
     """Links and footnotes from the parser's events: always right, three times the cost."""
     source = body.encode("utf-8")
+    line_at = line_counter(source)
     links: list[Link] = []
     seen: dict[str, list[Any]] = {}
     texts: list[str] = []  # of the link that is open
     open_link: tuple[str, str, int] | None = None
     in_code = False
-
-    def line_at(offset: int) -> int:
-        return source.count(b"\n", 0, offset) + 1
 
     def note(label: str, offset: int, *, defines: bool = False) -> None:
         facts = seen.setdefault(label, [False, False, offset])
@@ -217,7 +234,7 @@ class Section(NamedTuple):
 
 def sections(body: str) -> tuple[list[Section], list[tuple[int, int, str, str]]]:
     """The headings of a body, and its code blocks as (first line, line behind, info, code)."""
-    source = body.encode("utf-8")
+    line_at = line_counter(body.encode("utf-8"))
     heads: list[tuple[int, str, int]] = []
     blocks: list[tuple[int, int, str, str]] = []
     texts: list[str] | None = None
@@ -240,12 +257,12 @@ def sections(body: str) -> tuple[list[Section], list[tuple[int, int, str, str]]]
         elif kind == "Start" and value == "CodeBlock":
             texts, info = [], ""
         elif kind == "End":
-            line = source.count(b"\n", 0, span["start"]) + 1
+            line = line_at(span["start"])
             if type(value) is dict and "Heading" in value:
                 heads.append((int(value["Heading"][1]), "".join(texts or []).strip(), line))
                 texts = None
             elif value == "CodeBlock":
-                end = source.count(b"\n", 0, span["end"]) + 1
+                end = line_at(span["end"])
                 blocks.append((line, end, info, "".join(texts or [])))
                 texts = None
     last = body.count("\n") + 2

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import pyromark
 
-from okf_catalog.format.markdown import OPTIONS
+from okf_catalog.format.markdown import OPTIONS, line_counter
 from okf_catalog.format.values import fold
 
 _LABEL = rb"(?:[^\[\]\\]|\\.)"
@@ -73,9 +73,7 @@ def loose(body: str) -> tuple[list[Loose], list[Loose]]:
         position = bisect_right(starts, offset) - 1
         return position >= 0 and offset < texts[position][1]
 
-    def line_at(offset: int) -> int:
-        return source.count(b"\n", 0, offset) + 1
-
+    line_at = line_counter(source)
     defined: dict[str, Loose] = {}
     for found in _DEFINITION.finditer(prose):
         # In the middle of a paragraph it is no definition but text.
