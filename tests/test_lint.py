@@ -255,7 +255,7 @@ def test_awkward_bundles(lint, bundle, run_cli):
     assert (found["stats"]["concepts"], found["stats"]["skipped"], found["stats"]["indexes"]) == (3, 3, 0)
     status, out, err = run_cli("lint", root, "--extended", *CLOCK)
     assert status == 0
-    assert err == "note: skipped 3 unusable files (okf-catalog validate names them)\n"
+    assert err == f"note: 3 unusable file(s) are no concepts (okf-catalog validate {root} says why)\n"
     assert "\t" not in out
 
 

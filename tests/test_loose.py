@@ -26,7 +26,7 @@ def root(bundle):
 
 def test_json(root, run_cli):
     status, out, err = run_cli("loose", root, "--json")
-    assert (status, err) == (0, "note: skipped 1 unusable file (okf-catalog validate names them)\n")
+    assert (status, err) == (0, f"note: 1 unusable file(s) are no concepts (okf-catalog validate {root} says why)\n")
     assert json.loads(out) == {"bundle": str(root), "count": 4, "loose": [
         {"id": "UPPER", "title": "UPPER", "dir": "."}, {"id": "self", "title": "Selfish", "dir": "."},
         {"id": "sub/alone", "title": "alone", "dir": "sub"}, {"id": "sub/ü", "title": "a\tb", "dir": "sub"},

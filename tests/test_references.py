@@ -28,7 +28,7 @@ def root(bundle):
 
 def test_json(root, run_cli):
     status, out, err = run_cli("references", root, "--json")
-    assert (status, err) == (0, "note: skipped 1 unusable file (okf-catalog validate names them)\n")
+    assert (status, err) == (0, f"note: 1 unusable file(s) are no concepts (okf-catalog validate {root} says why)\n")
     document = json.loads(out)
     assert list(document) == ["bundle", "dangling", "count", "references"]
     assert document["count"] == 6

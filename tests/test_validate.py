@@ -35,7 +35,7 @@ def test_a_hard_condition_fails(path, text, check, bundle, run_cli):
 
 @pytest.mark.parametrize("line", [
     "tags: x", "timestamp: soon", "generated: x", "verified: x", "sources: x", "usage_window: x", "status: odd",
-    "stale_after: 2026-01-01T00:00:00", "parameters: x", "executor: x", "attester: x", "title: a\ntitle: b",
+    "stale_after: 2026-01-01T00:00:00", "parameters: x", "executor: x", "attester: x", "tags: []\ntags: []",
 ])  # fmt: skip
 def test_everything_else_is_a_warning(line, bundle, run_cli, catalog):
     root = bundle({"a.md": f"---\ntype: T\ntitle: t\ndescription: d\n{line}\n---\n[gone](gone.md)\n"})

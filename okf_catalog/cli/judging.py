@@ -148,4 +148,5 @@ def note_skipped(opened: options.Opened) -> None:
     view = opened.view
     count = view.connection.execute("select count(*) from parse_errors where bundle = ?", (view.bundle.name,)).fetchone()[0]
     if count:
-        output.note(f"skipped {output.plural(count, 'unusable file')} (okf-catalog validate names them)")
+        called = f"@{opened.slug}" if opened.slug is not None else opened.directory
+        output.note(f"{count} unusable file(s) are no concepts (okf-catalog validate {called} says why)")

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from okf_catalog.checks import thresholds
-from okf_catalog.checks.check import CATEGORIES, SEVERITIES, WARN, Check, Settings, registry
+from okf_catalog.checks.check import CATEGORIES, SEVERITIES, WARN, Check, Finding, Settings, registry
 from okf_catalog.checks.lint import Report
 from okf_catalog.checks.lint import lint as judge
 from okf_catalog.checks.thresholds import Limits, Threshold
@@ -71,10 +71,7 @@ def lint(
     elif chosen_format == judging.JSON:
         output.dump_json(_document(opened.head, report, crossed, lines=form is not None), pretty=pretty)
     else:
-        remarks = [
-            judging.Remark(judging.WARNING if item.severity == WARN else judging.NOTE, item.check, item.place, item.line, item.message)
-            for item in report.findings
-        ]
+        remarks = [_remark(item) for item in report.findings]
         reasons = {check.id: check.reason for check in chosen}
         judging.emit(chosen_format, remarks + judging.threshold_remarks(crossed), reasons, opened, pretty=pretty)
     failed = (severity is not None and report.reaches(severity)) or any(item.crossed for item in crossed)
@@ -90,6 +87,13 @@ def _document(head: dict[str, str], report: Report, crossed: list[Threshold], *,
         findings.append(row | {"message": item.message, "metric": item.metric})
     document = {**head, "healthy": report.is_healthy, "stats": report.stats, "findings": findings}
     return document | ({"thresholds": [item.as_json() for item in crossed]} if crossed else {})
+
+
+def _remark(item: Finding) -> judging.Remark:
+    # Where the file to look at is not the one that the finding is about, the message has to name that one.
+    about = f"{item.path}: " if item.path is not None and item.path != item.place else ""
+    level = judging.WARNING if item.severity == WARN else judging.NOTE
+    return judging.Remark(level, item.check, item.place, item.line, about + item.message)
 
 
 # -- arguments -------------------------------------------------------------------------
