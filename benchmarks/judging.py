@@ -6,7 +6,7 @@
 
 The loop (`judging.py loop DIR`) is what a script without a catalog does: read every file, parse its frontmatter with
 `yaml.CSafeLoader`, look for type, title and description, and hold the targets of inline links against the set of
-paths. It does a fraction of the checks. Ours and the loop take turns; CPU is user and system time of whole processes.
+paths. It does a fraction of the checks. Ours and the loop take turns (rounds; medians are shown); CPU is user and system time of whole processes.
 """
 
 from __future__ import annotations
@@ -80,8 +80,8 @@ def main(argv: list[str]) -> int:
     if (chosen.bundle is None) != (chosen.catalog is None):
         options.error("--bundle and --catalog go together")
     pairs = [(chosen.bundle, chosen.catalog)] if chosen.bundle else [prepare(int(size), chosen) for size in chosen.sizes.split(",")]
-    print("| verb | concepts | CPU | without the walk | peak memory | CPU of the loop | its peak | ours / loop | target |")
-    print("|---|---:|---:|---:|---:|---:|---:|---:|---|")
+    print("| verb | concepts | CPU | with `--no-sync` | peak memory | CPU / loop | target |")
+    print("|---|---:|---:|---:|---:|---:|---|")
     for bundle, catalog in pairs:
         report(bundle, catalog, chosen)
     return 0
@@ -101,30 +101,31 @@ def prepare(size: int, chosen: argparse.Namespace) -> tuple[Path, Path]:
 
 def report(bundle: Path, catalog: Path, chosen: argparse.Namespace) -> None:
     """Print the rows of one bundle."""
-    from run import clean_environment, measure
+    from run import Usage, clean_environment, measure
 
     env = clean_environment(catalog.parent)
     python_loop = [sys.executable, str(HERE / "judging.py"), "loop", str(bundle)]
     measure(python_loop, env)  # fills the page cache
     concepts = sum(1 for path in bundle.rglob("*.md") if path.name not in ("index.md", "log.md"))
-    for verb in VERBS:
-        command = [*shlex.split(chosen.cmd), *verb.split(), str(bundle), "--db", str(catalog), "--json"]
-        # Exit status 1 is a verdict, not a failure.
-        rounds = [
-            (measure(command, env, (0, 1)), measure([*command, "--no-sync"], env, (0, 1)), measure(python_loop, env))
-            for _ in range(chosen.rounds)
-        ]
-        ours, asked, theirs = (
-            [used[part] for used in rounds] for part in range(3)
-        )
-        cpu = median(used.cpu for used in ours)
+    theirs = []
+    ours: dict[str, list[tuple[Usage, Usage]]] = {verb: [] for verb in VERBS}
+    for number in range(chosen.rounds):
+        theirs.append(measure(python_loop, env))
+        for verb in VERBS:
+            command = [*shlex.split(chosen.cmd), *verb.split(), str(bundle), "--db", str(catalog), "--json"]
+            # Exit status 1 is a verdict, not a failure.
+            ours[verb].append((measure(command, env, (0, 1)), measure([*command, "--no-sync"], env, (0, 1))))
+        print(f"{concepts}: round {number + 1} of {chosen.rounds}", file=sys.stderr)
+    loop_cpu = median(used.cpu for used in theirs)
+    print(f"| the loop | {concepts:,} | {loop_cpu:.2f} s | - | {max(used.peak_mb for used in theirs):.0f} MB | - | - |")
+    for verb, rounds in ours.items():
+        cpu = median(used.cpu for used, _ in rounds)
         limit = next((value for (name, size), value in TARGETS.items() if name == verb and abs(size - concepts) < size / 50), None)
         verdict = "-" if limit is None else f"≤ {limit} s: {'ok' if cpu <= limit else 'over'}"
         print(
-            f"| `{verb}` | {concepts:,} | {cpu:.2f} s | {median(used.cpu for used in asked):.2f} s "
-            f"| {max(used.peak_mb for used in ours):.0f} MB | {median(used.cpu for used in theirs):.2f} s "
-            f"| {max(used.peak_mb for used in theirs):.0f} MB "
-            f"| {median(a.cpu / b.cpu for a, b in zip(ours, theirs, strict=True)):.2f} x | {verdict} |",
+            f"| `{verb}` | {concepts:,} | {cpu:.2f} s [{min(used.cpu for used, _ in rounds):.2f} - "
+            f"{max(used.cpu for used, _ in rounds):.2f}] | {median(used.cpu for _, used in rounds):.2f} s "
+            f"| {max(used.peak_mb for pair in rounds for used in pair):.0f} MB | {cpu / loop_cpu:.3f} x | {verdict} |",
             flush=True,
         )
 

@@ -287,3 +287,39 @@ def test_a_closed_pipe_is_silent(tmp_path):
         command = f"{sys.executable} -m okf_catalog lint {NEGLECTED} --extended --format {form} | true"
         done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False, timeout=60)
         assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), form
+
+
+def test_trust_that_was_lost(lint, bundle):
+    def page(*events):
+        return f"---\ntype: T\ngenerated: {{at: 2026-05-01}}\nverified: [{', '.join(events)}]\n---\n"
+
+    human, machine = '{by: "human:a", at: 2026-04-01}', "{by: x/1, at: 2026-04-01}"
+    root = bundle({
+        "both-old.md": page(human, machine), "human-old.md": page(human, machine.replace("04", "06")),
+        "machine-old.md": page(human.replace("04", "06"), machine), "new.md": page(human.replace("04", "05")),
+        "again.md": page(human, human.replace("04", "06")), "undated.md": page("{by: x/1}"),
+    })  # fmt: skip
+    found = lint(root, "--only", "verification_outdated")["findings"]
+    assert [item["path"] for item in found] == ["both-old.md", "human-old.md"]
+
+
+def test_colour_only_on_a_terminal(monkeypatch, tmp_path):
+    import os
+    import pty
+
+    monkeypatch.delenv("NO_COLOR")
+    for verb in ("lint", "validate"):
+        plain = subprocess.run([sys.executable, "-m", "okf_catalog", verb, NEGLECTED], capture_output=True, check=False).stdout
+        assert b"\x1b" not in plain
+        parent, child = pty.openpty()
+        process = subprocess.Popen([sys.executable, "-m", "okf_catalog", verb, NEGLECTED], stdout=child, stderr=child)
+        os.close(child)
+        shown = b""
+        try:
+            while chunk := os.read(parent, 65536):
+                shown += chunk
+        except OSError:
+            pass  # the end, on Linux
+        os.close(parent)
+        process.wait(timeout=60)
+        assert b"\x1b[33m" in shown, verb

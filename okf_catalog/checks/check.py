@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 GROUP = "okf_catalog"
 """The entry-point group and the pluggy project whose hooks are called."""
 WARN, INFO = "warn", "info"
+_NAMED = 3
 SEVERITIES = (INFO, WARN)
 """From the lighter to the heavier."""
 EDGES = f"({', '.join(repr(kind) for kind in GRAPH_KINDS)})"
@@ -99,6 +100,11 @@ class Subject:
             "join concepts c on c.id = f.rowid where concepts_fts match 'body : citations' and c.bundle = :bundle"
         )
         return certain | {row_id for row_id, body in candidates if row_id not in certain and has_citations_section(body)}
+
+
+def some(names: list[str]) -> str:
+    """The first few of some names, for a message."""
+    return ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
 
 
 Run = Callable[[Subject], Iterable[Found]]

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from hashlib import sha256
 
-from okf_catalog.checks.check import EDGES, INFO, WARN, Catalogue, Found, Subject
+from okf_catalog.checks.check import EDGES, INFO, WARN, Catalogue, Found, Subject, some
 from okf_catalog.format.values import trim
 from okf_catalog.format.vocabulary import KNOWN_KEYS, STATUSES
 
@@ -18,13 +18,15 @@ _NEAR = 0.8
 
 @checks("verification_outdated", WARN, _CATEGORY, "Whoever confirmed it saw another content (OKF §5.3).", extended=True)
 def verification_outdated(subject: Subject) -> Iterator[Found]:
+    # Only where trust was lost by it: a later confirmation of the same weight makes up for an earlier one.
     for path, by, at, generated_at in subject.rows("""
         select c.path, v.by, max(v.at_utc), c.generated_at from verifications v join concepts c on c.id = v.concept_id
-        where c.bundle = :bundle and v.at_utc < c.generated_at_utc
-          and not exists (select 1 from verifications o where o.concept_id = c.id and o.is_current)
+        where c.bundle = :bundle and v.at_utc < c.generated_at_utc and c.trust_current <> 'human-reviewed'
+          and (v.actor_kind = 'human' or c.trust_current = 'unverified')
         group by c.id order by c.path
     """):
-        yield Found(path, f"was last verified on {at}{f' by {by}' if by else ''}, before it was generated on {generated_at}",
+        who = f" by {by}" if by else ""
+        yield Found(path, f"its verification{who} on {at} is older than its content, generated on {generated_at}",
                     {"verified_at": at, "generated_at": generated_at})  # fmt: skip
 
 
@@ -68,8 +70,8 @@ def duplicate_content(subject: Subject) -> Iterator[Found]:
         group by okf_digest(b.body) having count(*) > 1 order by min(c.path)
     """):
         concepts = sorted(json.loads(paths))
-        yield Found(None, f"{len(concepts)} concepts have the same body: {', '.join(concepts[:3])}"
-                    f"{', …' if len(concepts) > 3 else ''}", {"concepts": concepts}, place=first)  # fmt: skip
+        yield Found(None, f"{len(concepts)} concepts have the same body: {some(concepts)}", {"concepts": concepts},
+                    place=first)  # fmt: skip
 
 
 @checks("unknown_status", WARN, _CATEGORY, "Filters for stable, draft or deprecated do not find it (OKF §5.4).", extended=True)

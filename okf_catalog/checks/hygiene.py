@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from okf_catalog.checks.check import INFO, WARN, Catalogue, Found, Subject
+from okf_catalog.checks.check import INFO, WARN, Catalogue, Found, Subject, some
 
 checks = Catalogue()
 
@@ -20,7 +20,7 @@ def legacy_timestamp(subject: Subject) -> Iterator[Found]:
         order by path
     """)]  # fmt: skip
     if paths:
-        yield Found(None, f"{len(paths)} concept(s) have v0.1's `timestamp`; write generated: {{by: …, at: …}}",
+        yield Found(None, f"{len(paths)} concept(s) have v0.1's `timestamp`; write generated: {{by: …, at: …}} ({some(paths)})",
                     {"concepts": paths}, place=paths[0])  # fmt: skip
 
 
@@ -33,7 +33,7 @@ def legacy_citations(subject: Subject) -> Iterator[Found]:
         ids=json.dumps(sorted(subject.citing)),
     )]  # fmt: skip
     yield Found(None, f"{len(paths)} concept(s) have v0.1's `# Citations` section; list `sources` and cite them with "
-                "footnotes", {"concepts": paths}, place=paths[0])  # fmt: skip
+                f"footnotes ({some(paths)})", {"concepts": paths}, place=paths[0])  # fmt: skip
 
 
 @checks("duplicate_title", INFO, "Hygiene", "In a list the two look the same.")
@@ -45,7 +45,7 @@ def duplicate_title(subject: Subject) -> Iterator[Found]:
         group by okf_fold(trim(title)) having count(*) > 1 order by min(path)
     """):
         concepts = sorted(json.loads(ids))
-        yield Found(None, f'{len(concepts)} concepts have the title "{title}"', {"title": title, "concepts": concepts},
+        yield Found(None, f'{len(concepts)} concepts have the title "{title}": {some(concepts)}', {"title": title, "concepts": concepts},
                     place=first)  # fmt: skip
 
 

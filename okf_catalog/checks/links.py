@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from okf_catalog.checks.check import INFO, WARN, Catalogue, Found, Subject
+from okf_catalog.checks.check import INFO, WARN, Catalogue, Found, Subject, some
 from okf_catalog.checks.graph import id_of
 
 checks = Catalogue()
@@ -52,7 +52,7 @@ def disconnected_component(subject: Subject) -> Iterator[Found]:
     for part in parts:
         if part is not mainland and len(part) > 1:
             members = sorted(id_of(nodes[node]) for node in part)
-            yield Found(None, f"{len(members)} concepts are linked with each other and with nothing else",
+            yield Found(None, f"{len(members)} concepts are linked with each other and with nothing else: {some(members)}",
                         {"size": len(members), "members": members}, place=nodes[part[0]])  # fmt: skip
 
 

@@ -43,6 +43,18 @@ def lint(connection: sqlite3.Connection, bundle: str, checks: Iterable[Check], s
     Findings come in the order of the checks, inside a check as it gives them (by path).
     Raises `CatalogError` where a check of another package fails.
     """
+    # One state for all statements, whatever a sync commits meanwhile.
+    begun = not connection.in_transaction
+    if begun:
+        connection.execute("begin")
+    try:
+        return _lint(connection, bundle, checks, settings)
+    finally:
+        if begun:
+            connection.rollback()
+
+
+def _lint(connection: sqlite3.Connection, bundle: str, checks: Iterable[Check], settings: Settings) -> Report:
     row = connection.execute("select okf_version from bundles where name = ?", (bundle,)).fetchone()
     subject = Subject(connection, bundle, settings, rules_of(row[0].strip() if row and row[0] else None))
     findings: list[Finding] = []

@@ -78,7 +78,7 @@ def annotation(remark: Remark, directory: str) -> str:
     if remark.path is not None:
         facts = {"file": shown_path(remark.path, directory), "line": str(remark.line or 1), **facts}
     listed = ",".join(f"{key}={_escape(value).replace(':', '%3A').replace(',', '%2C')}" for key, value in facts.items())
-    return f"::{_GITHUB[remark.level]} {listed}::{_escape(remark.message)}"
+    return f"::{_GITHUB[remark.level]} {listed}::{_escape(output.one_line(remark.message))}"
 
 
 def _escape(text: str) -> str:
@@ -119,6 +119,11 @@ def _locations(remark: Remark, directory: str) -> dict[str, Any]:
     return {"locations": [{"physicalLocation": place}]}
 
 
+def paint(text: str, colour: str) -> str:
+    """`text` in a colour, on a terminal only."""
+    return typer.style(text, fg=colour) if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else text
+
+
 def threshold_remarks(thresholds: Iterable[Threshold]) -> list[Remark]:
     """The limits that were crossed."""
     return [Remark(ERROR, item.name, None, None, item.message) for item in thresholds if item.crossed]
@@ -127,7 +132,7 @@ def threshold_remarks(thresholds: Iterable[Threshold]) -> list[Remark]:
 def print_thresholds(thresholds: Iterable[Threshold]) -> None:
     """The limits, for people."""
     for item in thresholds:
-        print(f"  {'✗' if item.crossed else '✓'} {item.message}")
+        print(f"  {paint('✗', 'red') if item.crossed else paint('✓', 'green')} {item.message}")
 
 
 def note_empty(opened: options.Opened, files: int) -> None:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import sys
 from datetime import datetime, timedelta
 from typing import Annotated, Any
 
@@ -151,10 +149,6 @@ def _list(form: str, *, pretty: bool) -> int:
     return 0
 
 
-def _paint(text: str, colour: str) -> str:
-    return typer.style(text, fg=colour) if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else text
-
-
 def _counts(counts: dict[str, int]) -> str:
     return ", ".join(f"{output.one_line(name)} {count}" for name, count in counts.items())
 
@@ -176,7 +170,7 @@ def _print(report: Report, label: str, chosen: list[Check], crossed: list[Thresh
         if members:
             print(f"\n  {category}")
         for item in members:
-            mark = _paint("! warn ", "yellow") if item.severity == WARN else "· info "
+            mark = judging.paint("! warn ", "yellow") if item.severity == WARN else "· info "
             line = f":{item.line}" if item.line and item.place == item.path else ""
             where = f"{output.one_line(item.path)}{line}: " if item.path is not None else ""
             print(f"    {mark} {where}{output.one_line(item.message)}")
@@ -186,9 +180,9 @@ def _print(report: Report, label: str, chosen: list[Check], crossed: list[Thresh
             print(f"  skipped: {name} (say from when on with --stale-after)")
     print()
     if not findings:
-        print(f"  {_paint('✓', 'green')} healthy — no issues")
+        print(f"  {judging.paint('✓', 'green')} healthy — no issues")
     else:
         warnings = report.warnings
-        mark = _paint("⚠", "yellow") if warnings else _paint("✓", "green")
+        mark = judging.paint("⚠", "yellow") if warnings else judging.paint("✓", "green")
         print(f"  {mark} {warnings} warn, {len(findings) - warnings} info")
     judging.print_thresholds(crossed)

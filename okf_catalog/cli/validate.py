@@ -72,14 +72,14 @@ def _print(found: Validation, label: str, rules: str, held: list[Threshold]) -> 
     broken = sum(1 for item in found.errors if item["check"] in FAILURE_CODES)
     unusable = f" ({broken} of the files cannot be used)" if broken else ""
     print(f"  concepts: {found.concepts}   index.md: {found.indexes}   log.md: {found.logs}{unusable}")
-    for mark, items in (("✗ ERROR", found.errors), ("! warn ", found.warnings)):
+    for mark, items in ((judging.paint("✗ ERROR", "red"), found.errors), (judging.paint("! warn ", "yellow"), found.warnings)):
         for item in items:
             place = f":{item['line']}" if item["line"] else ""
             print(f"  {mark}  {output.one_line(item['path'])}{place}: {output.one_line(item['message'])}")
     if found.errors:
-        print(f"  ✗ not conformant ({output.plural(len(found.errors), 'error')})")
+        print(f"  {judging.paint('✗', 'red')} not conformant ({output.plural(len(found.errors), 'error')})")
     elif found.warnings:
-        print(f"  ✓ conformant ({output.plural(len(found.warnings), 'warning')})")
+        print(f"  {judging.paint('✓', 'green')} conformant ({output.plural(len(found.warnings), 'warning')})")
     else:
-        print("  ✓ conformant — no issues")
+        print(f"  {judging.paint('✓', 'green')} conformant — no issues")
     judging.print_thresholds(held)
