@@ -49,6 +49,15 @@ NotTags = Annotated[List, typer.Option("--not-tag", metavar="TAG", help="Without
 NotStatuses = Annotated[List, typer.Option("--not-status", metavar="STATUS", help="Not of this status.", show_default=False)]
 
 
+Depth = Annotated[str | None, typer.Option("--depth", metavar="N", help="At most N levels below each --dir, or below the root.", show_default=False)]
+Ancestors = Annotated[bool, typer.Option("--ancestors/--no-ancestors", help="With the directories on the way to each --dir.")]
+
+
+def tiers(values: List) -> tuple[str, ...]:
+    """Trust tiers as the catalog spells them."""
+    return tuple(value.lower().replace("_", "-") for value in values or ())
+
+
 def filters(
     *, types: List = None, tags: List = None, statuses: List = None, trusts: Sequence[str] = (), stale_only: bool = False,
     dirs: List = None, area: List = None, not_types: List = None, not_tags: List = None, not_statuses: List = None,

@@ -1,0 +1,59 @@
+"""`okf-catalog types`: the types of a bundle and the concepts of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from okf_catalog.cli import listing, options, output
+from okf_catalog.views import lists as view
+
+_TITLES = 78
+
+
+def types(
+    bundle: options.BundleArgument = None,
+    dirs: options.Dirs = None,
+    area: options.Area = None,
+    tags: options.Tags = None,
+    statuses: options.Statuses = None,
+    trusts: options.Trusts = None,
+    stale_only: options.StaleOnly = False,
+    as_of: options.AsOf = None,
+    form: options.Format = None,
+    as_json: options.Json = False,
+    pretty: options.Pretty = False,
+    limit: options.Limit = None,
+    offset: options.Offset = 0,
+    no_sync: options.NoSync = False,
+    db: options.Database = None,
+) -> int:
+    """List the types in use, the most frequent first, with the concepts of each."""
+    chosen = listing.form_of(form, as_json=as_json, pretty=pretty)
+    filters = options.filters(
+        tags=tags, statuses=statuses, trusts=options.tiers(trusts), stale_only=stale_only, dirs=dirs, area=area
+    )
+    now = options.moment(as_of)
+    opened = options.open_bundle(bundle, db, no_sync=no_sync)
+    found = view.types(listing.ask(opened, filters, now))
+    print_groups(found, listing.sliced(found, limit, offset), opened, chosen, "type", pretty=pretty)
+    return 0
+
+
+def print_groups(
+    found: list[view.Group], shown: Iterable[view.Group], opened: options.Opened, form: str, noun: str, *, pretty: bool
+) -> None:
+    """Write types or tags: `noun` is `type` or `tag`."""
+    groups = list(shown)
+    rows = [{noun: group.value, "count": len(group.ids), "concepts": group.ids} for group in groups]
+    if form == "json":
+        output.dump_json({**opened.head, "count": len(found), f"{noun}s": rows}, pretty=pretty)
+    elif form == listing.TEXT:
+        print(f"{noun.title()}s — {opened.label} ({len(found)} distinct)")
+        if groups:
+            print()
+        width = max((len(output.one_line(group.value)) for group in groups), default=0)
+        for group in groups:
+            name = output.one_line(group.value).ljust(width)
+            print(f"  {name}  {len(group.ids):>3}   {listing.joined(group.titles, _TITLES)}")
+    else:
+        output.emit_rows(rows, (noun, "count", "concepts"), form)
