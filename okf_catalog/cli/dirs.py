@@ -54,9 +54,9 @@ def _print(rows: list[dict[str, Any]], label: str, count: int, total: int) -> No
     has_subtrees = any(row["subtree"] != row["count"] for row in rows)
     names = [("↑ " if row["ancestor"] else "") + listing.place(row["dir"]) for row in rows]
     if rows:
-        width = max(len("Dir"), *map(len, names))
+        width = max(len("Dir"), *map(listing.wide, names))
         print(f"\n  {'Dir'.ljust(width)}  {'Concepts':>8}" + (f"  {'Subtree':>7}" if has_subtrees else ""))
         for name, row in zip(names, rows, strict=True):
             subtree = f"  {row['subtree']:>7}" if has_subtrees else ""
-            print(f"  {name.ljust(width)}  {row['count']:>8}{subtree}")
+            print(f"  {listing.pad(name, width)}  {row['count']:>8}{subtree}")
     print(f"\n  {output.plural(count, 'dir')} · {output.plural(total, 'concept')}")

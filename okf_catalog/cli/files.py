@@ -54,7 +54,7 @@ def _print(rows: list[dict[str, Any]], label: str, counted: str) -> None:
     rows.sort(key=lambda row: row["dir"])
     for directory, group in groupby(rows, lambda row: row["dir"]):
         members = [(output.one_line(row["path"].rpartition("/")[2]), output.one_line(row["title"])) for row in group]
-        width = max(len(name) for name, _ in members)
+        width = max(listing.wide(name) for name, _ in members)
         print(f"\n  {listing.place(directory)}{'' if directory == '.' else '/'}")
         for name, title in members:
-            print(f"    {name.ljust(width)}  {title}")
+            print(f"    {listing.pad(name, width)}  {title}")

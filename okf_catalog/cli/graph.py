@@ -84,11 +84,11 @@ def _hubs(opened: options.Opened, form: str, limit: int | None, offset: int, *, 
         print(f"Hubs — {opened.label} ({counted} with inbound links)")
         if rows:
             print()
-        width = max((len(output.one_line(row["id"])) for row in rows), default=0)
+        width = max((listing.wide(output.one_line(row["id"])) for row in rows), default=0)
         digits = max((len(str(row["inbound"])) for row in rows), default=0)
         for row in rows:
             tops = ", ".join(f"{output.one_line(top)} {count}" for top, count in row["by_top_dir"].items())
-            print(f"  {output.one_line(row['id']).ljust(width)}  ×{str(row['inbound']).rjust(digits)}   {tops}")
+            print(f"  {listing.pad(output.one_line(row['id']), width)}  ×{str(row['inbound']).rjust(digits)}   {tops}")
     else:
         output.emit_rows(rows, view.HUB_KEYS, form)
 
@@ -109,15 +109,15 @@ def _print_traffic(found: view.Traffic, label: str) -> None:
     if found.dirs:
         rows = sorted(found.dirs, key=lambda row: (row["cohesion"] is None, row["cohesion"] or 0, row["dir"]))
         names = [listing.place(row["dir"]) for row in rows]
-        width = max(len("Dir"), *map(len, names))
+        width = max(len("Dir"), *map(listing.wide, names))
         print(f"\n  {'Dir'.ljust(width)}  Concepts  Internal  {'Out':>5}  {'In':>5}  Cohesion")
         for name, row in zip(names, rows, strict=True):
             share = "—" if row["cohesion"] is None else f"{row['cohesion']}%"
-            print(f"  {name.ljust(width)}  {row['count']:>8}  {row['internal']:>8}  {row['out']:>5}  {row['in']:>5}  {share:>8}")
+            print(f"  {listing.pad(name, width)}  {row['count']:>8}  {row['internal']:>8}  {row['out']:>5}  {row['in']:>5}  {share:>8}")
     print("\n  Arcs")
     if not found.arcs:
         print("    (none at this cut)")
     names = [f"{listing.place(arc['source'])} → {listing.place(arc['target'])}" for arc in found.arcs]
-    width = max(map(len, names), default=0)
+    width = max(map(listing.wide, names), default=0)
     for name, arc in zip(names, found.arcs, strict=True):
-        print(f"    {name.ljust(width)}  ×{arc['weight']}")
+        print(f"    {listing.pad(name, width)}  ×{arc['weight']}")

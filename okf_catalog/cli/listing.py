@@ -26,13 +26,18 @@ def ask(opened: options.Opened, filters: Filters = Filters(), now: str = "") -> 
     """The concepts that the filters leave. Prints the notes: unusable files, values that nothing carries."""
     judging.note_skipped(opened)
     asked = Asked(opened.view.connection, opened.view.bundle.name, filters, now)
+    note_unknown(opened, filters, now)
+    return asked
+
+
+def note_unknown(opened: options.Opened, filters: Filters, now: str) -> None:
+    """Say which values of the filters no concept carries."""
     if filters != Filters():
         from okf_catalog.search.query import Corpus
         from okf_catalog.search.run import unknown_values
 
-        for remark in unknown_values(Corpus(asked.connection, [asked.bundle], filters, now)):
+        for remark in unknown_values(Corpus(opened.view.connection, [opened.view.bundle.name], filters, now)):
             output.note(remark)
-    return asked
 
 
 def names_of(keys: Sequence[str], fields: str | None, leave_out: str | None) -> list[str]:
@@ -83,3 +88,17 @@ def depth_of(text: str | None) -> int | None:
     if not (text.isascii() and text.isdigit()):
         raise output.usage(f'--depth takes a whole number of levels, not "{text}"')
     return int(text[:9])
+
+
+def wide(text: str) -> int:
+    """Columns of a terminal that a text takes: some scripts take two for a letter."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def pad(text: str, width: int) -> str:
+    """`text` filled up with blanks to `width` columns."""
+    return text + " " * (width - wide(text))

@@ -44,7 +44,7 @@ def _print(found: view.Stats, label: str) -> None:
     for heading, counts in (("By type", found.by_type), ("By dir", by_dir)):
         if counts:
             names = {output.one_line(name): count for name, count in counts.items()}
-            width = max(map(len, names))
+            width = max(map(listing.wide, names))
             print(f"\n  {heading}")
             for name, count in names.items():
-                print(f"    {name.ljust(width)}  {count}")
+                print(f"    {listing.pad(name, width)}  {count}")

@@ -86,8 +86,8 @@ def _print(groups: list[view.TagGroup], total: dict[str, int], dimension: str, l
     for group in groups:
         slash = "/" if dimension != "type" and group.key not in (".", listing.ROOT_LABEL) else ""
         print(f"\n  {listing.place(group.key)}{slash} ({output.plural(len(group.tags), 'tag')})")
-        width = max(len(output.one_line(tag.value)) for tag in group.tags)
+        width = max(listing.wide(output.one_line(tag.value)) for tag in group.tags)
         for tag in group.tags:
             here, all_of_it = len(tag.ids), total[tag.value]
             number = str(here) if here == all_of_it else f"{here}/{all_of_it}"
-            print(f"    {output.one_line(tag.value).ljust(width)}  {number:>3}   {listing.joined(tag.titles, _TITLES)}")
+            print(f"    {listing.pad(output.one_line(tag.value), width)}  {number:>3}   {listing.joined(tag.titles, _TITLES)}")

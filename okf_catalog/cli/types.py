@@ -51,9 +51,9 @@ def print_groups(
         print(f"{noun.title()}s — {opened.label} ({len(found)} distinct)")
         if groups:
             print()
-        width = max((len(output.one_line(group.value)) for group in groups), default=0)
+        width = max((listing.wide(output.one_line(group.value)) for group in groups), default=0)
         for group in groups:
-            name = output.one_line(group.value).ljust(width)
+            name = listing.pad(output.one_line(group.value), width)
             print(f"  {name}  {len(group.ids):>3}   {listing.joined(group.titles, _TITLES)}")
     else:
         output.emit_rows(rows, (noun, "count", "concepts"), form)
