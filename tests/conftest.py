@@ -49,7 +49,7 @@ def bundle(tmp_path):
 
     def make(files: dict[str, str | bytes], name: str = "bundle") -> Path:
         root = tmp_path / name
-        root.mkdir(exist_ok=True)
+        root.mkdir(parents=True, exist_ok=True)
         return write_files(root, files)
 
     return make

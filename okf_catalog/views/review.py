@@ -61,10 +61,10 @@ def queue(
             broken.append(json.dumps(["" if path == "." else path for path in below(connection, filters.dirs, [bundle])]))
         sql += " union all " + _BROKEN.format(where=place)
         parameters += broken
-    rows = connection.execute(f"{sql} order by links_in desc, due is null, due, path", parameters)
+    rows = connection.execute(f"select * from ({sql}) order by links_in desc, due is null, due, path", parameters)
     moment = _datetime(now)
     for path, name, title, kind, status, due, tier, current, verified, generated, links_in, message, never, human in rows:
-        found = [BROKEN] if message is not None else _reasons(due, tier, current, now, end, never=never, human=human)
+        found = [BROKEN] if message is not None else _reasons(due, current, now, end, never=never, human=human)
         if reasons.isdisjoint(found):
             continue
         yield {
@@ -75,7 +75,7 @@ def queue(
         }  # fmt: skip
 
 
-def _reasons(due: str | None, tier: str, current: str, now: str, end: str, *, never: bool, human: bool) -> list[str]:
+def _reasons(due: str | None, current: str, now: str, end: str, *, never: bool, human: bool) -> list[str]:
     found = []
     if due is not None and due <= end:
         found.append(STALE if due <= now else DUE)
