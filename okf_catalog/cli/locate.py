@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Callable
 
 from okf_catalog.catalog import database, queries
 from okf_catalog.catalog.freshness import refresh_bundle
@@ -12,18 +13,24 @@ from okf_catalog.cli import options, output
 from okf_catalog.errors import UsageError
 
 Places = list[tuple[str, str]]
+"""(bundle, path) of each."""
+Finder = Callable[[sqlite3.Connection, str, "str | None"], Places]
+"""From a connection, a path or id, and a bundle (None: all) to the places."""
 
 
-def located(concept: str, bundle: str | None, db: str | None, *, no_sync: bool) -> tuple[sqlite3.Connection, str, str]:
+def located(
+    concept: str, bundle: str | None, db: str | None, *, no_sync: bool, otherwise: Finder = lambda *_: []
+) -> tuple[sqlite3.Connection, str, str]:
     """(connection, bundle, path) of the file that `concept` means, refreshed. Prints the notes.
 
     A path in a bundle, an id, or a file on disk; in `bundle` where that is given, else in all
-    bundles of the catalog. Raises `UsageError` where there is none, or more than one.
+    bundles of the catalog. `otherwise` looks where there is no such file. Raises `UsageError`
+    where there is none, or more than one.
     """
     if bundle is not None or not database.exists(options.database_path(db)):
-        connection, found = _in_bundle(concept, bundle, db, no_sync=no_sync)
+        connection, found = _in_bundle(concept, bundle, db, otherwise, no_sync=no_sync)
     else:
-        connection, found = _in_catalog(concept, options.database_path(db), no_sync=no_sync)
+        connection, found = _in_catalog(concept, options.database_path(db), otherwise, no_sync=no_sync)
     if len(found) > 1:
         raise UsageError(
             f"{concept} is in {len(found)} places: {', '.join(f'@{name} {path}' for name, path in found[:5])}; "
@@ -33,17 +40,20 @@ def located(concept: str, bundle: str | None, db: str | None, *, no_sync: bool) 
 
 
 def _in_bundle(
-    concept: str, bundle: str | None, db: str | None, *, no_sync: bool
+    concept: str, bundle: str | None, db: str | None, otherwise: Finder, *, no_sync: bool
 ) -> tuple[sqlite3.Connection, Places]:
     view = options.open_bundle(bundle, db, no_sync=no_sync).view
     name = view.bundle.name
-    found = queries.locate(view.connection, _inside(concept, [view.bundle])[0], name)
+    wanted = _inside(concept, [view.bundle])[0]
+    found = queries.locate(view.connection, wanted, name) or otherwise(view.connection, wanted, name)
     if not found:
         raise _unknown(view.connection, concept, name, os.path.basename(view.bundle.root))
     return view.connection, found
 
 
-def _in_catalog(concept: str, path: str, *, no_sync: bool) -> tuple[sqlite3.Connection, Places]:
+def _in_catalog(
+    concept: str, path: str, otherwise: Finder, *, no_sync: bool
+) -> tuple[sqlite3.Connection, Places]:
     """Look in every bundle; refresh only those that hold it, or all when none does."""
     connection = database.open_existing(path)
     with database.reported(path):
@@ -58,6 +68,7 @@ def _in_catalog(concept: str, path: str, *, no_sync: bool) -> tuple[sqlite3.Conn
                     for remark in refresh_bundle(connection, path, each, system_clock):
                         output.note(remark)
             found = queries.locate(connection, wanted, name)
+        found = found or otherwise(connection, wanted, name)
     if not found:
         raise _unknown(connection, concept, name, "the catalog")
     return connection, found
