@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import typer
 
 from okf_catalog.cli import output
+from okf_catalog.cli.common import with_common_options
 from okf_catalog.errors import CatalogError
 
 USAGE_ERROR = 2
@@ -38,7 +39,7 @@ def _verb(name: str, module: str | None = None) -> Verb:
 VERBS = {verb.name: verb for verb in (
     _verb("sync"), _verb("find"), _verb("search"), _verb("show"), _verb("bundles"), _verb("registry"), _verb("sql"),
     _verb("index"), _verb("dirs"), _verb("stats"), _verb("types"), _verb("tags"), _verb("files"), _verb("catalog"), _verb("graph"), _verb("facets"),
-    _verb("review"), _verb("changes"), _verb("history"),
+    _verb("review"), _verb("changes"), _verb("history"), _verb("related"), _verb("sources"), _verb("actors"),
     _verb("validate"), _verb("lint"), _verb("loose"), _verb("references"), _verb("doctor"), _verb("compact"), _verb("snapshot"), _verb("forget"), _verb("version"),
 )}  # fmt: skip
 
@@ -63,7 +64,7 @@ def build(only: str | None = None) -> typer.Typer:
         if isinstance(function, typer.Typer):  # a verb with subcommands
             app.add_typer(function, name=verb.name)
             continue
-        app.command(verb.name, short_help=(function.__doc__ or "").strip().split("\n")[0])(function)
+        app.command(verb.name, short_help=(function.__doc__ or "").strip().split("\n")[0])(with_common_options(function))
     return app
 
 
@@ -115,7 +116,7 @@ def _run(argv: list[str], verb: str | None) -> int:
             argv = _spell_out(argv, command.commands[verb])
         status = command.main(args=argv, prog_name="okf-catalog", standalone_mode=False)
     except CatalogError as problem:
-        return _fail(str(problem))
+        return _fail(str(problem), problem.status)
     except typer.Abort:
         return _INTERRUPTED
     except sqlite3.Error as problem:

@@ -45,8 +45,7 @@ def history(
         if not rows:
             print(f"  nothing changed since the first sync, {known_since}")
         print_syncs(shown)
-        if len(rows) > offset + len(shown) and shown:
-            print(f"\n  … and {len(rows) - offset - len(shown)} more (--limit, --offset)")
+        listing.print_rest(len(rows), offset, len(shown))
     else:
         output.emit_rows(shown, names, chosen)
     return 0

@@ -60,6 +60,12 @@ def counted(size: int, total: int, noun: str) -> str:
     return output.plural(size, noun) if size == total else f"{size} of {output.plural(total, noun)}"
 
 
+def print_rest(total: int, offset: int, shown: int) -> None:
+    """The line below rows that were cut off."""
+    if 0 < shown < total - offset:
+        print(f"\n  … and {total - offset - shown} more (--limit, --offset)")
+
+
 def shortened(text: str, length: int) -> str:
     """One line of at most `length` characters."""
     text = output.one_line(text)

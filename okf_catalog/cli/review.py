@@ -112,9 +112,7 @@ def _print(rows: list[dict[str, Any]], label: str, found: list[dict[str, Any]], 
         linked = f"  ·  linked from {row['links_in']}" if row["links_in"] else ""
         print(f"\n  {output.one_line(row['path'])}  {output.one_line(row['title'])}{linked}")
         print(f"    {'; '.join(facts)}")
-    left = len(found) - offset - len(rows)
-    if left > 0 and rows:
-        print(f"\n  … and {left} more (--limit, --offset)")
+    listing.print_rest(len(found), offset, len(rows))
 
 
 def _why(reason: str, row: dict[str, Any]) -> str:
