@@ -151,9 +151,9 @@ def _context() -> Any:
     return command.make_context("okf-catalog", [], resilient_parsing=True)
 
 
-def _fail(message: str) -> int:
+def _fail(message: str, status: int = USAGE_ERROR) -> int:
     sys.stderr.write(f"error: {output.one_line(message)}\n")
-    return USAGE_ERROR
+    return status
 
 
 def _suggest(word: str) -> str:

@@ -61,12 +61,12 @@ def _in_catalog(
         wanted, owner = _inside(concept, known)
         name = owner.name if owner else None
         found = queries.locate(connection, wanted, name)
+        names = {place[0] for place in found} or ({name} if name else {each.name for each in known})
+        for each in known:
+            if each.name in names:
+                for remark in refresh_bundle(connection, path, each, system_clock, refresh=not no_sync):
+                    output.note(remark)
         if not no_sync:
-            names = {place[0] for place in found} or ({name} if name else {each.name for each in known})
-            for each in known:
-                if each.name in names:
-                    for remark in refresh_bundle(connection, path, each, system_clock):
-                        output.note(remark)
             found = queries.locate(connection, wanted, name)
         found = found or otherwise(connection, wanted, name)
     if not found:

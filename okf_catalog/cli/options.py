@@ -14,7 +14,7 @@ from okf_catalog.catalog.filters import Filters
 from okf_catalog.catalog.freshness import View, view_bundle, view_directory
 from okf_catalog.catalog.sync import system_clock
 from okf_catalog.cli import completion, output
-from okf_catalog.errors import BundleError, CatalogError, UsageError
+from okf_catalog.errors import BundleError, CatalogError, StaleError, UsageError
 from okf_catalog.format import slugs
 from okf_catalog.format.trust import TIERS
 from okf_catalog.format.values import clock_instant, utc_text
@@ -145,6 +145,8 @@ def open_bundle(argument: str | None, db: str | None, *, no_sync: bool = False) 
             # Synced but never registered: the catalog has a name of its own for it.
             try:
                 view = view_bundle(slugs.normalize(argument), path, clock=system_clock, refresh=not no_sync)
+            except StaleError:
+                raise
             except CatalogError:
                 raise unknown from None
             label, slug = view.bundle.root, view.bundle.name

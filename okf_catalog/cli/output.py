@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from okf_catalog.errors import UsageError
@@ -94,8 +94,28 @@ def choose_format(
     return matches[0]
 
 
+head: Callable[[], Row] | None = None
+"""What `--provenance` adds to the head of the next JSON document."""
+
+
+def _with_head(value: Row) -> Row:
+    """`value` with what `--provenance` tells behind the keys that name the bundle."""
+    global head  # told once a run
+    if head is None:
+        return value
+    told, head = head(), None
+    first: Row = {key: value[key] for key in ("bundle", "bundles", "slug") if key in value}
+    return {**first, **told, **{key: item for key, item in value.items() if key not in first}}
+
+
 def dump_json(value: Any, *, pretty: bool = False) -> None:
     """One JSON document: compact on one line, or indented by two spaces."""
+    if isinstance(value, dict):
+        value = _with_head(value)
+    _write_json(value, pretty=pretty)
+
+
+def _write_json(value: Any, *, pretty: bool = False) -> None:
     # Not `json.dump`: it never uses the encoder in C, which is several times faster.
     text = json.dumps(value, ensure_ascii=False, **(_INDENTED if pretty else _COMPACT))
     if sys.stdout.isatty():
@@ -123,7 +143,7 @@ def emit_rows(rows: Iterable[Row], names: Sequence[str], form: str, headings: Se
     """Write rows in one of the tabular formats; `names` are the keys, `headings` their titles for people."""
     if form == "ndjson":
         for row in rows:
-            dump_json({name: row[name] for name in names})
+            _write_json({name: row[name] for name in names})
     elif form == "csv":
         import csv
 

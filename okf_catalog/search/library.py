@@ -60,7 +60,7 @@ def open_named(wanted: Sequence[Named], path: str, *, refresh: bool = True) -> O
                 for asked, bundle in zip(wanted, known, strict=True):
                     assert bundle is not None  # noqa: S101  # asked just before
                     called[bundle.name] = asked.slug
-                    notes += refresh_bundle(connection, path, bundle, system_clock) if refresh else []
+                    notes += refresh_bundle(connection, path, bundle, system_clock, refresh=refresh)
                 return Opened(connection, called, notes)
         connection.close()
     connection = database.memory()
