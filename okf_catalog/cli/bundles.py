@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from typing import Any
+from typing import Annotated, Any
+
+import typer
 
 from okf_catalog import registry
 from okf_catalog.catalog import database, queries
 from okf_catalog.catalog.sync import bundle_named, is_up_to_date
-from okf_catalog.cli import options, output
-from okf_catalog.errors import CatalogError
+from okf_catalog.cli import completion, listing, options, output
+from okf_catalog.errors import CatalogError, UsageError
+from okf_catalog.format import slugs
+from okf_catalog.views.digest import digest as digest_of
 
 COLUMNS = ("name", "state", "registered", "title", "okf_version", "concepts", "parse_errors", "reserved_files", "stale",
            "reviewed", "last_synced_at", "root")  # fmt: skip
@@ -18,13 +22,20 @@ _FOR_PEOPLE = {"name": "Name", "state": "State", "concepts": "Concepts", "parse_
                "reviewed": "Reviewed", "last_synced_at": "Synced", "root": "Directory"}  # fmt: skip
 
 
+_DIGEST = "digest"
+
+
 def bundles(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[BUNDLE]...", help="Only these: directories, or @names. [default: all]", show_default=False, autocompletion=completion.bundles)] = None,
+    digest: Annotated[bool, typer.Option("--digest", help="With a digest of the content as the catalog has it: the same on any machine, whatever the syncs.")] = False,
     db: options.Database = None,
     form: options.Format = None,
     as_json: options.Json = False,
     pretty: options.Pretty = False,
     fields: options.Fields = None,
     leave_out: options.Except = None,
+    limit: options.Limit = None,
+    offset: options.Offset = 0,
     as_of: options.AsOf = None,
     no_sync: options.NoSync = False,
 ) -> int:
@@ -35,21 +46,36 @@ def bundles(
     """
     path = options.database_path(db)
     chosen = output.choose_format(form, as_json=as_json, pretty=pretty, default="table")
-    rows = _rows(path, options.moment(as_of), look=not no_sync)
-    shown, names = output.project(rows, COLUMNS, fields, leave_out)
+    columns = (*COLUMNS, _DIGEST) if digest else COLUMNS
+    kept = listing.names_of(columns, fields, leave_out)
+    found = _chosen(_rows(path, options.moment(as_of), look=not no_sync, digest=digest and _DIGEST in kept), names or [])
+    rows = list(listing.sliced(found, limit, offset))
     if chosen == "json":
-        output.dump_json({"catalog": path, "count": len(rows), "bundles": shown}, pretty=pretty)
+        output.dump_json({"catalog": path, "count": len(found), "bundles": listing.only(rows, kept)}, pretty=pretty)
         return 0
     if chosen in ("table", "markdown") and fields is None and leave_out is None:
-        names = list(_FOR_PEOPLE)
-    if not rows and chosen == "table":
+        kept = [*_FOR_PEOPLE, *([_DIGEST] if digest else [])]
+    if not found and chosen == "table":
         print("The catalog holds no bundle yet; okf-catalog sync DIR adds one.")
         return 0
-    output.emit_rows(shown, names, chosen, [_FOR_PEOPLE.get(name, name) for name in names])
+    output.emit_rows(rows, kept, chosen, [_FOR_PEOPLE.get(name, name.capitalize()) for name in kept])
     return 0
 
 
-def _rows(path: str, now: str, *, look: bool) -> list[dict[str, Any]]:
+def _chosen(rows: list[dict[str, Any]], names: list[str]) -> list[dict[str, Any]]:
+    """The rows of the bundles that are named. Raises `UsageError` for a name that nothing has."""
+    wanted: list[str] = []
+    for name in names:
+        slug, place = slugs.normalize(name), os.path.realpath(os.path.expanduser(name))
+        found = [row["root"] for row in rows
+                 if (slug in (row["name"], row["registered"]) if name.startswith("@") else os.path.realpath(row["root"]) == place)]  # fmt: skip
+        if not found:
+            raise UsageError(f"{name} is no bundle of the catalog or the registry (okf-catalog bundles lists them)")
+        wanted += found
+    return [row for row in rows if not names or row["root"] in wanted]
+
+
+def _rows(path: str, now: str, *, look: bool, digest: bool) -> list[dict[str, Any]]:
     """The bundles of the catalog, then the registered ones that it does not hold."""
     registered = _registered()
     if not database.exists(path) and not registered:
@@ -61,9 +87,10 @@ def _rows(path: str, now: str, *, look: bool) -> list[dict[str, Any]]:
             for row in queries.bundle_rows(connection, now):
                 ref = registered.pop(os.path.realpath(row["root"]), None)
                 state = _state(connection, row["name"], row["root"], look=look)
-                rows.append({**row, "state": state, "registered": ref.slug if ref else None})
+                hashed = digest_of(connection, row["name"]) if digest else None
+                rows.append({**row, "state": state, "registered": ref.slug if ref else None, _DIGEST: hashed})
     for ref in registered.values():
-        row = dict.fromkeys(COLUMNS)
+        row = dict.fromkeys((*COLUMNS, _DIGEST))
         row.update(name=ref.slug, registered=ref.slug, title=ref.title, root=ref.path,
                    state="missing" if ref.is_missing else "not synced")  # fmt: skip
         rows.append(row)
