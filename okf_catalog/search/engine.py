@@ -6,7 +6,8 @@ come and which part is shown belongs to `result.py`, so an engine cannot redefin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from okf_catalog.errors import UsageError
@@ -174,42 +175,54 @@ def registry() -> Registry:
     return _registry
 
 
-def combine(found: Sequence[Mapping[str, set[int]]], fields: Sequence[str]) -> tuple[set[int], dict[int, tuple[str, ...]]]:
+class Grouped(Mapping[int, Match]):
+    """Matches of which many are equal: the concepts of each. Costs nothing for a concept that nobody looks at."""
+
+    def __init__(self, groups: Sequence[tuple[Match, set[int]]]) -> None:
+        self.groups = groups
+
+    def __len__(self) -> int:
+        return sum(len(concepts) for _, concepts in self.groups)
+
+    def __iter__(self) -> Iterator[int]:
+        return chain.from_iterable(concepts for _, concepts in self.groups)
+
+    def __getitem__(self, concept: int) -> Match:
+        for match, concepts in self.groups:
+            if concept in concepts:
+                return match
+        raise KeyError(concept)
+
+
+def combine(found: Sequence[Mapping[str, set[int]]], fields: Sequence[str]) -> dict[tuple[str, ...], set[int]]:
     """AND over terms, from the concepts that each hits in each field.
 
-    Returns the concepts that match all terms, and the fields that any term hits in them.
+    Returns the concepts that match all terms, apart by the fields that any term hits in them.
     """
     everyone: set[int] | None = None
     for hits in found:
         union: set[int] = set().union(*hits.values())
         everyone = union if everyone is None else everyone & union
-    if not everyone:
-        return set(), {}
-    bits: dict[int, int] = {}
-    merged = {field: set().union(*(hits.get(field, ()) for hits in found)) & everyone for field in fields}
-    # The field with most hits is nearly always the body, hit alone: those need no look at each one.
-    common = max(fields, key=lambda field: len(merged[field]))
-    for position, field in enumerate(fields):
-        if field != common:
-            for concept in merged[field]:
-                bits[concept] = bits.get(concept, 0) | 1 << position
-    matched: dict[int, tuple[str, ...]] = dict.fromkeys(merged[common] - bits.keys(), (common,))
-    names: dict[int, tuple[str, ...]] = {}
-    common_bit = 1 << list(fields).index(common)
-    for concept, mask in bits.items():
-        mask |= common_bit if concept in merged[common] else 0
-        if mask not in names:
-            names[mask] = tuple(field for position, field in enumerate(fields) if mask >> position & 1)
-        matched[concept] = names[mask]
-    return everyone, matched
+    parts: dict[tuple[str, ...], set[int]] = {(): everyone} if everyone else {}
+    for field in fields:
+        merged = set().union(*(hits.get(field, ()) for hits in found))
+        if not merged:
+            continue
+        # Whole sets at once: a common word is in nearly every concept.
+        for names, concepts in list(parts.items()):
+            hit = concepts & merged
+            if hit:
+                parts[(*names, field)] = hit
+                if len(hit) == len(concepts):
+                    del parts[names]
+                else:
+                    parts[names] = concepts - hit
+    return parts
 
 
-def scored(matched: Mapping[int, tuple[str, ...]]) -> dict[int, Match]:
+def scored(parts: Mapping[tuple[str, ...], set[int]]) -> Grouped:
     """Matches whose score is the sum of the weights of their fields."""
-    # `combine` gives concepts with the same fields the same tuple.
-    distinct = {id(fields): fields for fields in matched.values()}
-    kinds = {kind: Match(points(fields), fields) for kind, fields in distinct.items()}
-    return {concept: kinds[id(fields)] for concept, fields in matched.items()}
+    return Grouped([(Match(points(fields), fields), concepts) for fields, concepts in parts.items()])
 
 
 def describe(value: Any) -> str:

@@ -84,10 +84,10 @@ class FTS5:
                 return Answer({}, anchors, remarks, reader.explanation)
         if not scores:
             return Answer({}, anchors, remarks, reader.explanation)
-        _, matched = combine([reader.hits(phrases, query.fields) for phrases in asked], query.fields)
+        parts = combine([reader.hits(phrases, query.fields) for phrases in asked], query.fields)
         matches = {
-            concept: Match(round(score, _DECIMALS) or 10**-_DECIMALS, matched[concept])
-            for concept, score in scores.items() if concept in matched
+            concept: Match(round(scores[concept], _DECIMALS) or 10**-_DECIMALS, fields)
+            for fields, concepts in parts.items() for concept in concepts & scores.keys()
         }  # fmt: skip
         return Answer(matches, anchors, remarks, reader.explanation)
 

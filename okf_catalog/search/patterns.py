@@ -84,8 +84,7 @@ def search(corpus: Corpus, query: Query) -> Answer:
             for fields, into in zip(hits, found, strict=True):
                 for field in fields:
                     into[field].add(concept)
-    _, matched = combine(found, query.fields)
-    return Answer(scored(matched), [anchor(pattern) for pattern in patterns], (), explanation)
+    return Answer(scored(combine(found, query.fields)), [anchor(pattern) for pattern in patterns], (), explanation)
 
 
 def anchor(pattern: regex.Pattern[str]) -> Anchor:

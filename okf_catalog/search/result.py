@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from typing import NamedTuple
 
 from okf_catalog.format.vocabulary import RESERVED
-from okf_catalog.search.engine import Anchor, Match, points
+from okf_catalog.search.engine import Anchor, Grouped, Match, points
 
 SNIPPET_SIDE = 44
 """Characters kept on each side of a hit."""
 _SNIPPET_FIELDS = ("description", "body", "sources")
 """In this order; the other fields stand whole on the row."""
 _SPACE = " \t\n\v\f\r"
-_FEW = 10_000
-"""Concepts whose paths are cheaper to look up one by one than by reading the index of paths."""
+_FEW = 30
+"""The paths of one in so many concepts are cheaper to look up one by one than by reading the index of paths."""
 
 
 class Row(NamedTuple):
@@ -48,53 +49,62 @@ def in_order(
 
     `slugs` are the bundles asked, and what rows call them.
     """
-    # Many concepts share one Match: telling them apart by identity saves hashing each.
+    groups: dict[tuple[float, int], list[Collection[int]]] = {}
+    for match, concepts in _alike(matches):
+        groups.setdefault((-match.score, -points(match.fields)), []).append(concepts)
+    end = len(matches) if limit is None else offset + limit
+    chosen: list[int] = []
+    before = 0
+    for rank in sorted(groups):
+        if before >= end:
+            break
+        size = sum(map(len, groups[rank]))
+        if before + size > offset:
+            first = max(offset - before, 0)
+            chosen += islice(_by_id(connection, slugs, groups[rank], size), first, end - before)
+        before += size
+    return chosen
+
+
+def _by_id(
+    connection: sqlite3.Connection, slugs: Mapping[str, str], group: Sequence[Collection[int]], size: int
+) -> Iterator[int]:
+    """The concepts of a group by slug and id: `a` comes before `a-b`, though `a-b.md` comes before `a.md`."""
+    bundles = sorted(slugs, key=slugs.__getitem__)
+    if size * _FEW < _total(connection, slugs):
+        ids = json.dumps(list(chain.from_iterable(group)))
+        source, values = "json_each(?2) v cross join concepts c on c.id = v.value where c.bundle = ?1", (ids,)
+    else:
+        # Answered from the unique index alone, without the rows.
+        source, values = "concepts c where c.bundle = ?1", ()
+    for bundle in bundles:
+        rows = connection.execute(
+            f"select c.id from {source} order by substr(c.path, 1, length(c.path) - 3)", (bundle, *values)
+        )
+        yield from _among(rows, group) if not values else chain.from_iterable(rows)
+
+
+def _among(rows: Iterable[tuple[int]], group: Sequence[Collection[int]]) -> Iterator[int]:
+    """The ids among `rows` that are in one of the collections."""
+    wanted = group[0] if len(group) == 1 and isinstance(group[0], set) else set().union(*group)
+    return (row_id for (row_id,) in rows if row_id in wanted)
+
+
+def _alike(matches: Mapping[int, Match]) -> Iterable[tuple[Match, Collection[int]]]:
+    """The matches, each with the concepts that share it."""
+    if isinstance(matches, Grouped):
+        return matches.groups
+    # Telling them apart by identity saves hashing each.
     kinds = {id(match): match for match in matches.values()}
     same: dict[int, list[int]] = {kind: [] for kind in kinds}
     for concept, match in matches.items():
         same[id(match)].append(concept)
-    groups: dict[tuple[float, int], list[int]] = {}
-    for kind, concepts in same.items():
-        match = kinds[kind]
-        groups.setdefault((-match.score, -points(match.fields)), []).extend(concepts)
-    end = len(matches) if limit is None else offset + limit
-    chosen: list[int] = []
-    before = 0
-    paths: dict[int, tuple[str, str]] | None = None
-    for rank in sorted(groups):
-        if before >= end:
-            break
-        group = groups[rank]
-        if before + len(group) > offset:
-            if len(group) > 1:
-                if len(group) > _FEW and paths is None:
-                    paths = _all_paths(connection, slugs)
-                keys = paths if paths is not None else _paths(connection, slugs, group)
-                group.sort(key=keys.__getitem__)
-            chosen += group[max(offset - before, 0) : end - before]
-        before += len(group)
-    return chosen
+    return [(kinds[kind], concepts) for kind, concepts in same.items()]
 
 
-def _key(slug: str, path: str) -> tuple[str, str]:
-    # By the id: `a.md` comes before `a-b.md`, as `a` does before `a-b`.
-    return slug, path[:-3]
-
-
-def _paths(connection: sqlite3.Connection, slugs: Mapping[str, str], concepts: Sequence[int]) -> dict[int, tuple[str, str]]:
-    rows = connection.execute(
-        "select id, bundle, path from concepts where id in (select value from json_each(?))", (json.dumps(concepts),)
-    )
-    return {row_id: _key(slugs[bundle], path) for row_id, bundle, path in rows}
-
-
-def _all_paths(connection: sqlite3.Connection, slugs: Mapping[str, str]) -> dict[int, tuple[str, str]]:
-    # Answered from the unique index alone, without the rows.
-    keys: dict[int, tuple[str, str]] = {}
-    for bundle, slug in slugs.items():
-        for row_id, path in connection.execute("select id, path from concepts where bundle = ?", (bundle,)):
-            keys[row_id] = _key(slug, path)
-    return keys
+def _total(connection: sqlite3.Connection, slugs: Mapping[str, str]) -> int:
+    counts = dict(connection.execute("select name, concept_count from bundles"))
+    return sum(counts[bundle] for bundle in slugs)
 
 
 _BATCH = 500

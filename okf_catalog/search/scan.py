@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from typing import Any
 
 from okf_catalog.format.values import fold
@@ -44,9 +45,8 @@ class Scan:
             found.append(reader.hits(Literal.read(term), query.fields))
             if not any(found[-1].values()):
                 break  # nothing can match all terms any more
-        _, matched = combine(found, query.fields)
         return Answer(
-            scored(matched), [literal_anchor(Literal.read(term)) for term in query.words], (), reader.explanation
+            scored(combine(found, query.fields)), [literal_anchor(Literal.read(term)) for term in query.words], (), reader.explanation
         )
 
 
@@ -101,7 +101,7 @@ class Reader:
                 rows = self.connection.execute(
                     "select rowid from concepts_fts where concepts_fts match ?", (f"{{{field}}} : ({expression})",)
                 )
-                concepts = {row[0] for row in rows}
+                concepts = set(chain.from_iterable(rows))
                 hits[field] = concepts if allowed is None else concepts & allowed
         if blind:
             more = self._by_reading(literal, fields, "s.concept_id in (%s)", blind)
@@ -248,17 +248,31 @@ def fold_with_positions(text: str) -> tuple[str, Callable[[int], int]]:
 
     def back(position: int) -> int:
         """The longest beginning of `text` that folds to no more than `position` characters."""
-        # Letters fold to one or several characters, marks join the letter before: lengths only grow.
-        low, high = 0, len(text)
-        while low < high:
-            middle = (low + high + 1) // 2
-            if len(fold(text[:middle])) <= position:
-                low = middle
-            else:
-                high = middle - 1
-        return low
+        # Folding never looks across a line feed, so only one line has to be looked at closely.
+        start = 0
+        while True:
+            end = text.find("\n", start) + 1 or len(text)
+            line = text[start:end]
+            size = len(line) if line.isascii() else len(fold(line))
+            if size > position or end == len(text):
+                return start + _within(line, position)
+            start, position = end, position - size
 
     return folded, back
+
+
+def _within(line: str, position: int) -> int:
+    if line.isascii():
+        return min(position, len(line))
+    # Letters fold to one or several characters, marks join the letter before: lengths only grow.
+    low, high = 0, len(line)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if len(fold(line[:middle])) <= position:
+            low = middle
+        else:
+            high = middle - 1
+    return low
 
 
 def span(found: re.Match[str], back: Callable[[int], int]) -> tuple[int, int]:
