@@ -22,7 +22,7 @@ is a session: commands, and below each exactly what it prints: stdout, then the 
 stderr after `! `, then `[exit N]` where the status is not 0. A session begins in a fresh
 directory with only the `file` blocks above it; HOME, OKF_HOME and OKF_CATALOG_DB lie in a
 fresh home beside it. `{dir}` and `{home}` stand for the two, in files, commands and
-output. `$ cd DIR` lasts until the end of the session, `$ NAME=value okf-catalog …` sets a
+output, and `{now}` in output for a moment of the run itself. `$ cd DIR` lasts until the end of the session, `$ NAME=value okf-catalog …` sets a
 variable for one command, and any other command runs in a shell.
 
 `UPDATE_TRANSCRIPTS=1 pytest tests/test_transcripts.py` writes what is printed into the
@@ -35,6 +35,7 @@ import os
 import re
 import shlex
 import subprocess
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import NamedTuple
 
@@ -44,6 +45,7 @@ from okf_catalog.cli import main
 
 FOLDER = Path(__file__).parent / "transcripts"
 _BLOCK = re.compile(r"^(?P<fence>`{3,})(?P<info>file \S+|console)\n(?P<text>.*?)^(?P=fence)$", re.MULTILINE | re.DOTALL)
+_MOMENT = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d)(?::\d\dZ| UTC)")
 _ASSIGNMENT = re.compile(r"[A-Z_]+=")
 
 
@@ -53,6 +55,12 @@ class Session(NamedTuple):
     line: int
     text: str
     files: dict[str, str]
+
+
+def _timeless(found: re.Match[str]) -> str:
+    moment = datetime.fromisoformat(f"{found[1]}T{found[2]}+00:00")
+    is_now = abs(datetime.now(timezone.utc) - moment) < timedelta(hours=1)
+    return "{now}" if is_now else found[0]
 
 
 def sessions(text: str) -> list[Session]:
@@ -90,7 +98,7 @@ class Sandbox:
     def back(self, text: str) -> str:
         for name, path in self.names.items():
             text = text.replace(path, name)
-        return text
+        return _MOMENT.sub(_timeless, text)
 
     def write(self, files: dict[str, str]) -> None:
         for name, text in files.items():
