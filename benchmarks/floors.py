@@ -2,6 +2,7 @@
 
     python -I floors.py parse DIR     read every .md file and parse its frontmatter with yaml.CSafeLoader
     python -I floors.py read DIR      read every .md file
+    python -I -S floors.py scan DIR W read every .md file, fold its case, look for the folded word W
     python -I -S floors.py stat DIR   walk and stat with os.scandir, into a dict: path -> (mtime_ns, size)
 
 Each prints one line with its counts. They do no more than they must: nothing is checked, errors count as such.
@@ -95,6 +96,15 @@ def parse_all(root: str) -> str:
     return ", ".join(f"{count} {result}" for result, count in sorted(counts.items()))
 
 
+def scan_all(root: str, word: str) -> str:
+    """Look for a word in everything, whatever its case, and count the files that hold it."""
+    import unicodedata
+
+    paths = md_paths(root)
+    texts = (read_bytes(path).decode("utf-8", "replace") for path in paths)
+    return f"{sum(word in unicodedata.normalize('NFC', text).casefold() for text in texts)} of {len(paths)} files"
+
+
 def main(argv: list[str]) -> int:
     """Run the floor that the first argument names on the directory that the second names."""
     match argv:
@@ -102,6 +112,8 @@ def main(argv: list[str]) -> int:
             print(parse_all(root))
         case ["read", root]:
             print(read_all(root))
+        case ["scan", root, word]:
+            print(scan_all(root, word))
         case ["stat", root]:
             print(f"{len(stat_files(root))} files")
         case _:
