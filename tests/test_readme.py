@@ -1,4 +1,4 @@
-"""What the README shows is what happens: its commands run, its output is compared.
+"""What the README and docs/ show is what happens: the commands run, the output is compared.
 
 A line of `…` stands for lines left out.
 """
@@ -15,10 +15,13 @@ from tests.conftest import ROOT, process
 BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
 
 
-def sessions():
-    """(command, shown output) of every `$ okf-catalog` line in the README, in order."""
+PAGES = ["README.md", "docs/reading.md"]
+
+
+def sessions(page):
+    """(command, shown output) of every `$ okf-catalog` line in a page, in order."""
     found = []
-    for block in BLOCK.findall((ROOT / "README.md").read_text()):
+    for block in BLOCK.findall((ROOT / page).read_text()):
         command, shown = "", []
         for line in [*block.splitlines(), "$ "]:
             if line.startswith("$ "):
@@ -30,13 +33,15 @@ def sessions():
     return found
 
 
-def test_the_readme_shows_commands():
-    assert len(sessions()) >= 5
+@pytest.mark.parametrize("page", PAGES)
+def test_the_page_shows_commands(page):
+    assert len(sessions(page)) >= 5
 
 
-def test_the_session_of_the_readme(monkeypatch):
+@pytest.mark.parametrize("page", PAGES)
+def test_the_session_of_the_page(monkeypatch, page):
     monkeypatch.chdir(ROOT)
-    for command, shown in sessions():
+    for command, shown in sessions(page):
         done = process(*shlex.split(command)[1:])
         assert done.returncode == 0, (command, done.stderr)
         # Notes stand above the answer in a terminal, too.
@@ -53,7 +58,7 @@ def test_the_session_of_the_readme(monkeypatch):
             assert actual == shown, command
 
 
-@pytest.mark.parametrize("page", ["docs/meaning.md", "docs/sync.md", "docs/schema.md", "docs/performance.md", "docs/registry.md", "docs/search.md"])
+@pytest.mark.parametrize("page", ["docs/meaning.md", "docs/sync.md", "docs/schema.md", "docs/performance.md", "docs/registry.md", "docs/search.md", "docs/reading.md"])
 def test_linked_pages_exist(page):
     assert (ROOT / page).is_file()
     assert page in (ROOT / "README.md").read_text()
