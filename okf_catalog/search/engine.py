@@ -212,7 +212,8 @@ def combine(found: Sequence[Mapping[str, set[int]]], fields: Sequence[str]) -> d
         for names, concepts in list(parts.items()):
             hit = concepts & merged
             if hit:
-                parts[(*names, field)] = hit
+                more = (*names, field)
+                parts[more] = hit
                 if len(hit) == len(concepts):
                     del parts[names]
                 else:

@@ -227,14 +227,8 @@ def word_anchor(phrase: Phrase) -> Anchor:
     """Finds a phrase in text as written, at the beginning of a word where it can."""
     import re
 
-    from okf_catalog.search.scan import fold_with_positions, span
+    from okf_catalog.search.scan import TextAnchor
 
     inner = r"[\W_]+".join(map(re.escape, phrase.text.split(" ")))
     at_word = re.compile(rf"(?<![^\W_]){inner}" + ("" if phrase.goes_on else r"(?![^\W_])"))
-
-    def find(text: str) -> tuple[int, int] | None:
-        folded, back = fold_with_positions(text)
-        found = at_word.search(folded) or re.search(inner, folded)
-        return span(found, back) if found else None
-
-    return find
+    return TextAnchor(lambda folded: at_word.search(folded) or re.search(inner, folded))

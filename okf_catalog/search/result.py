@@ -71,12 +71,13 @@ def _by_id(
 ) -> Iterator[int]:
     """The concepts of a group by slug and id: `a` comes before `a-b`, though `a-b.md` comes before `a.md`."""
     bundles = sorted(slugs, key=slugs.__getitem__)
+    values: tuple[str, ...] = ()
     if size * _FEW < _total(connection, slugs):
         ids = json.dumps(list(chain.from_iterable(group)))
         source, values = "json_each(?2) v cross join concepts c on c.id = v.value where c.bundle = ?1", (ids,)
     else:
         # Answered from the unique index alone, without the rows.
-        source, values = "concepts c where c.bundle = ?1", ()
+        source = "concepts c where c.bundle = ?1"
     for bundle in bundles:
         rows = connection.execute(
             f"select c.id from {source} order by substr(c.path, 1, length(c.path) - 3)", (bundle, *values)
@@ -146,10 +147,17 @@ def rows(
 
 def snippet(text: str, anchors: Sequence[Anchor]) -> str:
     """The surroundings of the first term, in the order asked, that hits `text`; white space as single spaces."""
-    anchor = next((found for found in anchors if found(text) is not None), None)
     shown = _collapse(text)
-    position, length = (anchor(shown) or (0, 0)) if anchor else (0, 0)
-    if anchor is None:
+    for anchor in anchors:
+        if getattr(anchor, "ignores_spacing", False):
+            found = anchor(shown)
+        else:
+            # A pattern may look at line ends: the text as written decides, what is shown need not hold it.
+            found = (anchor(shown) or (0, 0)) if anchor(text) is not None else None
+        if found is not None:
+            position, length = found
+            break
+    else:
         return ""
     start, end = max(position - SNIPPET_SIDE, 0), position + length + SNIPPET_SIDE
     window = shown[start:end].strip(_SPACE)
@@ -160,7 +168,9 @@ def _collapse(text: str) -> str:
     """ASCII white space as single spaces; a no-break space stays."""
     for character in "\t\n\v\f\r":
         text = text.replace(character, " ")
-    return " ".join(part for part in text.split(" ") if part)
+    while "  " in text:
+        text = text.replace("  ", " ")
+    return text.strip(" ")
 
 
 class Broken(NamedTuple):

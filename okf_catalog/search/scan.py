@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import Any
@@ -225,40 +226,58 @@ def _test(column: str, literal: Literal) -> tuple[str, list[str]]:
     return " or ".join([f"{column} glob ?"] * len(patterns)), patterns
 
 
+_PIECE = 64
+"""Characters of a text that are folded at a time."""
+
+
 def literal_anchor(literal: Literal) -> Anchor:
     """Finds the literal in text as written."""
     before, after = (r"(?:(?<=\s)|\A)" if literal.spaced_before else ""), (r"(?=\s|\Z)" if literal.spaced_after else "")
-    pattern = re.compile(before + r"\s+".join(map(re.escape, literal.text.split(" "))) + after)
+    return TextAnchor(re.compile(before + r"\s+".join(map(re.escape, literal.text.split(" "))) + after).search)
 
-    def find(text: str) -> tuple[int, int] | None:
+
+class TextAnchor:
+    """Finds text in text as written by looking in the folded one."""
+
+    ignores_spacing = True
+    """It finds the same whether white space is written as single blanks or not."""
+
+    def __init__(self, search: Callable[[str], re.Match[str] | None]) -> None:
+        self._search = search
+
+    def __call__(self, text: str) -> tuple[int, int] | None:
+        """See `Anchor`."""
         folded, back = fold_with_positions(text)
-        found = pattern.search(folded)
+        found = self._search(folded)
         return span(found, back) if found else None
-
-    return find
 
 
 def fold_with_positions(text: str) -> tuple[str, Callable[[int], int]]:
     """A text folded for comparing, and the way back from its positions to those of `text`."""
-    folded = fold(text)
-    if "\0" in folded:
-        folded = folded.replace("\0", "\ufffd")
     if text.isascii():
-        return folded, lambda position: position
+        return text.lower().replace("\0", "\ufffd"), lambda position: position
+    # Folding never looks across a blank, and most pieces are ASCII, which costs little.
+    pieces: list[str] = []
+    starts: list[int] = []
+    folded_starts: list[int] = []
+    start = size = 0
+    while start < len(text):
+        end = text.find(" ", start + _PIECE) + 1 or len(text)
+        piece = text[start:end]
+        folded = piece.lower() if piece.isascii() else fold(piece)
+        pieces.append(folded)
+        starts.append(start)
+        folded_starts.append(size)
+        start, size = end, size + len(folded)
 
     def back(position: int) -> int:
         """The longest beginning of `text` that folds to no more than `position` characters."""
-        # Folding never looks across a line feed, so only one line has to be looked at closely.
-        start = 0
-        while True:
-            end = text.find("\n", start) + 1 or len(text)
-            line = text[start:end]
-            size = len(line) if line.isascii() else len(fold(line))
-            if size > position or end == len(text):
-                return start + _within(line, position)
-            start, position = end, position - size
+        number = bisect_right(folded_starts, position) - 1
+        start = starts[number]
+        end = starts[number + 1] if number + 1 < len(starts) else len(text)
+        return start + _within(text[start:end], position - folded_starts[number])
 
-    return folded, back
+    return "".join(pieces).replace("\0", "\ufffd"), back
 
 
 def _within(line: str, position: int) -> int:
