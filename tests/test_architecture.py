@@ -21,6 +21,7 @@ BELOW = {
     "format": set(),
     "errors": set(),
     "trace": set(),
+    "agent_skill": set(),
     "migrations": set(),
     "bundle": {"format", "errors"},
     "registry": {"format", "errors", "bundle"},
