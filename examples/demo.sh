@@ -28,11 +28,13 @@ say find "$here/moonmoth" --type metric
 say find "$here/moonmoth" --as-of 2027-01-01 --ask "stale runbooks"
 say search "$here/moonmoth" berth-night --limit 3
 say show metrics/berth-occupancy.md --no-body
-say sql "select path, effective_status, trust_current, stale_after from catalog where is_stale or trust_current = 'unverified' order by stale_after is null, stale_after limit 8"
+say review "$here/moonmoth" --as-of 2026-12-01 --limit 5
+say sql "select top_dir, count(*) as concepts, sum(trust_current = 'human-reviewed') as reviewed from catalog group by 1 order by 2 desc limit 5"
 say bundles
 cat <<EOF
 
 The catalog is $OKF_CATALOG_DB, one SQLite file. Open it with
+sqlite3, or browse it by facet (type, tag, status, trust, stale) in Datasette:
   sqlite3 $OKF_CATALOG_DB 'select title, trust_tier from catalog limit 5'
   $(dirname "$okf")/datasette serve $OKF_CATALOG_DB -m datasette-metadata.yml
 EOF

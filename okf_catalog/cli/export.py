@@ -160,7 +160,7 @@ _TYPES = {view.TEXT: "TEXT", view.JSON: "TEXT", view.INTEGER: "INTEGER", view.FL
 
 
 def _sql(sink: IO[str], name: str, columns: Sequence[Column], rows: Rows) -> None:
-    """Plain SQL: SQLite, DuckDB and PostgreSQL load it."""
+    """Plain SQL, without what only SQLite knows."""
     key = view.TABLES[name].key
     lines = [f'  "{column.name}" {"BIGINT" if column.kind == view.INTEGER else _TYPES[column.kind]}' for column in columns]
     if key and {column.name for column in columns} >= {*key}:
