@@ -104,12 +104,11 @@ def open_existing(path: str, *, read_only: bool = False) -> sqlite3.Connection:
     if not exists(path):
         raise DatabaseError(f"there is no catalog at {path}; run okf-catalog sync DIR first")
     with reported(path):
-        connection = _connect(path, "mode=ro" if read_only else "mode=rw")
         try:
+            connection = _connect(path, "mode=ro" if read_only else "mode=rw")
             version = _schema_version(connection, path)
         except sqlite3.OperationalError:
             # A WAL file in a directory that cannot be written opens only so.
-            connection.close()
             connection = _connect(path, "immutable=1")
             version = _schema_version(connection, path)
         if version < SCHEMA_VERSION and not read_only:
