@@ -104,17 +104,32 @@ def _registry() -> registry.View | None:
 
 
 def _references(argument: str, path: str, *, quiet: bool) -> list[Target]:
+    """What `@name`, `@group` or `@all` leads to; `@all` means what the registry names and what the catalog holds."""
+    slug = slugs.normalize(argument)
+    known = _catalogued(path)
+    if slug == slugs.RESERVED and not registry.open_view().bundles and known:
+        return [(root, None) for root in known.values()]
     try:
         resolution = registry.resolve_many([argument])
     except registry.UnknownRefError:
-        if database.exists(path):
-            connection = database.open_existing(path)
-            with database.reported(path):
-                known = syncing.bundle_named(connection, slugs.normalize(argument))
-            connection.close()
-            if known is not None:
-                return [(known.root, None)]
+        if slug in known:
+            return [(known[slug], None)]
         raise
     for remark in resolution.notes if not quiet else ():
         output.note(remark)
-    return [(ref.path, ref.slug) for ref in resolution.refs]
+    found: list[Target] = [(ref.path, ref.slug) for ref in resolution.refs]
+    if slug == slugs.RESERVED:
+        there = {os.path.realpath(root) for root, _ in found}
+        found += [(root, None) for root in known.values() if os.path.realpath(root) not in there]
+    return found
+
+
+def _catalogued(path: str) -> dict[str, str]:
+    """Name to directory of the bundles in the catalog; none where there is no catalog."""
+    if not database.exists(path):
+        return {}
+    connection = database.open_existing(path)
+    with database.reported(path):
+        known = {bundle.name: bundle.root for bundle in syncing.bundles(connection)}
+    connection.close()
+    return known
