@@ -23,7 +23,8 @@ _GROUP = 2000
 """Rows of a Parquet row group: what is held in memory at a time."""
 
 Rows = Iterator[tuple[Any, ...]]
-_encode = json.JSONEncoder(ensure_ascii=False).encode
+_encode: Callable[[str], str] = json.encoder.encode_basestring
+"""Text as JSON, in C: a third of what `json.dumps` costs for each value."""
 
 
 def export(
@@ -141,19 +142,22 @@ def _csv(sink: IO[str], _: str, columns: Sequence[Column], rows: Rows) -> None:
 def _ndjson(sink: IO[str], _: str, columns: Sequence[Column], rows: Rows) -> None:
     keys = [_encode(column.name) + ":" for column in columns]
     kinds = [column.kind for column in columns]
+    texts = [kind == view.TEXT for kind in kinds]
     for row in rows:
-        parts = [key + _json(value, kind) for key, value, kind in zip(keys, row, kinds, strict=True)]
+        parts = [
+            key + (_encode(value) if is_text and value is not None else _json(value, kind))
+            for key, value, kind, is_text in zip(keys, row, kinds, texts, strict=True)
+        ]
         sink.write("{" + ",".join(parts) + "}\n")
 
 
 def _json(value: Any, kind: str) -> str:
+    """What is no text, as JSON."""
     if value is None:
         return "null"
     if kind == view.FLAG:
         return "true" if value else "false"
-    if kind in (view.JSON, view.INTEGER):
-        return str(value)  # JSON already
-    return _encode(value)
+    return str(value)  # JSON already
 
 
 _TYPES = {view.TEXT: "TEXT", view.JSON: "TEXT", view.INTEGER: "INTEGER", view.FLAG: "INTEGER"}
