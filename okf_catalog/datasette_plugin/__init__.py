@@ -1,0 +1,122 @@
+"""The Datasette plugin: a site for people who want to browse a catalog.
+
+One code base for Datasette 0.65 and 1.0: hooks that one of them does not know are ignored
+by it, and what differs is asked for in `access.py` and `settings.py`.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from datasette import hookimpl
+from markupsafe import Markup
+
+from okf_catalog.datasette_plugin import access, cells, concept, graph, landing, settings
+
+if TYPE_CHECKING:
+    from datasette.app import Datasette
+
+_LONGEST_VALUE = 40_000_000
+"""Bytes of a text or blob: the largest file of a bundle fits, `hex(zeroblob(…))` that eats the memory does not."""
+
+
+_SQLITE_LIMIT_LENGTH = 0
+"""SQLite's number for that limit; Python names it since 3.11."""
+
+
+@hookimpl
+def register_routes() -> list[tuple[str, Callable[..., Awaitable[Any]]]]:
+    """Our pages. They come before Datasette's own."""
+    return [
+        (r"^/(?P<db>[^/]+)/-/okf/?$", landing.home_page),
+        (r"^/(?P<db>[^/]+)/-/okf-graph/(?P<bundle>[^/]+)\.json$", graph.graph_data),
+        (r"^/(?P<db>[^/]+)/-/okf-graph/(?P<bundle>[^/]+)$", graph.graph_page),
+        (r"^/(?P<db>[^/]+)/-/okf/(?P<bundle>[^/]+)(?P<slash>/?)(?P<path>.*)$", concept.bundle_page),
+    ]
+
+
+@hookimpl
+def render_cell(row: Any, value: Any, column: str, table: str | None, database: str, datasette: Datasette) -> Markup | None:
+    """Links, badges and chips on the table pages of a catalog."""
+    return cells.cell(row, value, column, table, database, datasette)
+
+
+@hookimpl
+def extra_css_urls(datasette: Datasette) -> list[str]:
+    """The stylesheet."""
+    return [datasette.urls.static_plugins("okf-catalog", "okf.css")]
+
+
+@hookimpl
+def menu_links(datasette: Datasette, actor: Any, request: Any) -> Callable[[], Awaitable[list[dict[str, str]]]]:  # noqa: ARG001
+    """A way to the landing page from everywhere."""
+
+    async def links() -> list[dict[str, str]]:
+        return [{"href": access.home(datasette, name), "label": f"Browse {name}"} for name in await access.catalogs(datasette)]
+
+    return links
+
+
+@hookimpl
+def prepare_connection(conn: sqlite3.Connection, database: str, datasette: Datasette) -> None:  # noqa: ARG001
+    """Bound the memory of a query; let Datasette's own search box find what our index holds; SQL functions."""
+    from okf_catalog.datasette_plugin import functions
+
+    if hasattr(conn, "setlimit"):
+        conn.setlimit(_SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
+    functions.register(conn)
+
+
+@hookimpl
+def startup(datasette: Datasette) -> Callable[[], Awaitable[None]] | None:
+    """Datasette 1.0 takes metadata and queries here."""
+    from datasette import handle_exception
+
+    # Where rich is installed (typer brings it), Datasette has it print a traceback for every missing page,
+    # and fails over an address without a route, because then there is none to print.
+    handle_exception.rich = None
+    if not hasattr(datasette, "set_database_metadata"):
+        return None
+
+    async def describe() -> None:
+        await settings.for_new(datasette)
+
+    return describe
+
+
+@hookimpl
+def get_metadata(datasette: Datasette, key: Any, database: str | None, table: str | None) -> dict[str, Any]:  # noqa: ARG001
+    """Datasette 0.65 asks here; what a user's own file says wins."""
+    return settings.for_old([name for name in datasette.databases if name != "_internal" and _looks_like_one(datasette, name)])
+
+
+@hookimpl
+def canned_queries(datasette: Datasette, database: str, actor: Any) -> Callable[[], Awaitable[dict[str, Any]]]:  # noqa: ARG001
+    """Datasette 0.65 asks here."""
+
+    async def found() -> dict[str, Any]:
+        return settings.queries() if database in await access.catalogs(datasette) else {}
+
+    return found
+
+
+_KNOWN: dict[str, bool] = {}
+
+
+def _looks_like_one(datasette: Datasette, name: str) -> bool:
+    """`access.is_catalog` for a hook that cannot wait; asked once for a file."""
+    path = datasette.databases[name].path
+    if path is None:
+        return False
+    if path not in _KNOWN:
+        from contextlib import closing
+
+        try:
+            with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)) as connection:
+                _KNOWN[path] = access.is_catalog(connection)
+        except sqlite3.Error:
+            return False
+    return _KNOWN[path]
