@@ -70,6 +70,7 @@ def test_values_before_and_after(lived, run_cli):
         (["--since", "0"], {2, 3, 4}),
         (["--since", "1h"], {2, 3, 4}),
         (["--since", "7d", "--as-of", "2199-01-01"], set()),
+        (["--since", "5000w", "--as-of", "0001-02-01"], {2, 3, 4}),
         (["--since", "2020-01-01"], {2, 3, 4}),
         (["--since", "2199-01-01T00:00:00+02:00"], set()),
         (["--kind", "removed", "--kind", "ADDED"], {3, 4}),

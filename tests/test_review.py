@@ -107,6 +107,7 @@ def test_usage_errors(bundle, run_cli, asked, message):
 
 def test_a_far_end_is_no_error(queue):
     assert ("sub/later.md", ["due"], 0) in queue("--within", "5000w")
+    assert ("sub/later.md", ["stale"], 0) in queue("--within", "5000w", "--as-of", "9999-12-31")
 
 
 # -- the calendar ------------------------------------------------------------------------

@@ -92,7 +92,10 @@ def _since(text: str | None, now: str) -> view.Since:
         return view.Since(sync=int(word[:18]))
     length = duration(word)
     if length is not None:
-        return view.Since(moment=utc_text(datetime.fromisoformat(now.replace("Z", "+00:00")) - length))
+        try:
+            return view.Since(moment=utc_text(datetime.fromisoformat(now.replace("Z", "+00:00")) - length))
+        except OverflowError:  # before the year 1: everything
+            return view.Since()
     found = parse_instant(word)
     if found is None:
         raise UsageError(f"--since {text}: write a date (2027-01-01), an instant, a time back (7d, 12h) or the number of a sync")

@@ -98,7 +98,10 @@ def _until(within: str | None, now: str, chosen: str) -> str | None:
     length: timedelta | None = None if re.fullmatch(r"\s*\d+\s*", text) else duration(text)
     if length is None:
         raise UsageError(f"--within {text}: write a time with its unit, as in 12h, 30d or 8w")
-    return utc_text(datetime.fromisoformat(now.replace("Z", "+00:00")) + length)
+    try:
+        return utc_text(datetime.fromisoformat(now.replace("Z", "+00:00")) + length)
+    except OverflowError:  # after the year 9999: everything
+        return None
 
 
 def _print(rows: list[dict[str, Any]], label: str, found: list[dict[str, Any]], offset: int) -> None:
