@@ -13,7 +13,7 @@ from datasette.utils.asgi import NotFound, Request, Response
 
 from okf_catalog.catalog import queries
 from okf_catalog.datasette_plugin import access
-from okf_catalog.format.links import directory_of, resolve_path
+from okf_catalog.format.links import directory_of, is_markdown, resolve_path
 from okf_catalog.format.reserved import body_of
 from okf_catalog.views import changes
 from okf_catalog.views.body_html import is_safe_address, to_html
@@ -164,8 +164,8 @@ def _placer(datasette: Datasette, database: str, bundle: str, directory: str) ->
     def place(target: str) -> str | None:
         folder = target.partition("#")[0].endswith("/")
         path = resolve_path(target.rstrip("/") if folder else target, directory)
-        if path is None:
-            return None
+        if path is None or not (folder or is_markdown(path) or "." not in path.rpartition("/")[2]):
+            return None  # files that are no markdown are not in the catalog
         fragment = target.partition("#")[2]
         return access.place(datasette, database, bundle, path + "/" * folder) + (f"#{quote(fragment)}" if fragment else "")
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
+from urllib.parse import quote
 
 from okf_catalog.datasette_plugin import access
 from okf_catalog.format.values import clock_instant, parse_instant
@@ -16,8 +18,15 @@ _NOTHING = '""'
 def register(connection: sqlite3.Connection) -> None:
     """Add `okf_is_stale`, and an `escape_fts` that reads a search as our index was written."""
     connection.create_function("okf_is_stale", 2, is_stale, deterministic=True)
-    if access.is_catalog(connection):
-        connection.create_function("escape_fts", 1, lambda text: match_expression(connection, text))
+    path = next((row[2] for row in connection.execute("pragma database_list") if row[1] == "main"), "")
+    if path and access.is_catalog(connection):
+        connection.create_function("escape_fts", 1, lambda text: _expression(path, text))
+
+
+def _expression(path: str, text: object) -> str:
+    # On a connection of its own: reading a word may take temporary tables, which a query in progress does not allow.
+    with closing(sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True)) as connection:
+        return match_expression(connection, text)
 
 
 def is_stale(stale_after: object, now: object) -> int | None:

@@ -29,7 +29,7 @@ PAGE = 20
 _NEWEST = 12
 _REVIEWED = 8
 _FACETS = ("type", "trust", "status", "tag")
-_MARKUP = re.compile(r"!?\[([^\]]*)\]\([^)\s]*\)|[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}|(?:^|(?<=\s))(?:#{1,6}|>)\s")
+_MARKUP = re.compile(r"!?\[([^\]]*)\]\([^)\s]*\)|[*`]{1,3}(?=\S)|(?<=\S)[*`]{1,3}|(?<!\w)_{1,2}(?=\S)|(?<=\S)_{1,2}(?!\w)|(?:^|(?<=\s))(?:#{1,6}|>)\s")
 """What a snippet of markdown holds for the renderer alone; a link leaves its text."""
 
 
@@ -208,9 +208,14 @@ def _counts(connection: sqlite3.Connection, ids: list[int]) -> list[tuple[str, l
     return found
 
 
+_CUT_OFF = re.compile(r"^(…[^\[\]()]*)\]\([^)\s]*\)|^…\(?[^\s()\[\]]*\)(?=\s)|!?\[([^\[\]]*)(?:\]\([^)\s]*)?…$")
+"""A link of which a snippet holds only the end, or only the beginning."""
+
+
 def plain(text: str) -> str:
     """A snippet without markdown's marks."""
-    return _MARKUP.sub(lambda match: match[1] or "", text)
+    whole = _MARKUP.sub(lambda match: match[1] or "", text)
+    return _CUT_OFF.sub(lambda match: match[1] or (match[2] + "…" if match[2] is not None else "…"), whole)
 
 
 def highlighted(text: str, anchors: Iterable[Anchor]) -> Markup:

@@ -19,17 +19,27 @@
     style: [
       { selector: "node[!box]", style: { label: many ? "" : "data(label)", "background-color": (node) => colour.get(node.data("type")),
         width: (node) => 12 + Math.min(28, 3 * node.data("degree")), height: (node) => 12 + Math.min(28, 3 * node.data("degree")),
-        color: dark ? "#ddd" : "#222", "font-size": 9, "text-wrap": "ellipsis", "text-max-width": 110, "text-valign": "bottom", "text-margin-y": 3 } },
+        color: dark ? "#ddd" : "#222", "font-size": 13, "text-wrap": "ellipsis", "text-max-width": 110, "text-valign": "bottom", "text-margin-y": 3 } },
       { selector: "node[?box]", style: { label: "data(label)", "background-opacity": 0.06, "border-width": 1, "border-color": "#999", shape: "round-rectangle", "font-size": 10, color: dark ? "#ddd" : "#222" } },
       { selector: "node[?start]", style: { "border-width": 3, "border-color": dark ? "#fff" : "#000" } },
       { selector: "edge", style: { width: 1, "line-color": "#999", "target-arrow-color": "#999", "target-arrow-shape": many ? "none" : "triangle",
         "arrow-scale": 0.7, "curve-style": many ? "haystack" : "straight", opacity: 0.6 } },
-      { selector: ".off", style: { opacity: 0.08, label: "" } },
-      { selector: ".near", style: { label: "data(label)", "line-color": "#c33", "target-arrow-color": "#c33", opacity: 1 } },
+      { selector: "node.off", style: { opacity: 0.08, label: "" } },
+      { selector: "node.near", style: { label: "data(label)", opacity: 1 } },
+      { selector: "edge.near", style: { "line-color": "#c33", "target-arrow-color": "#c33", opacity: 1 } },
     ],
   });
   const arrange = (name) => graph.layout({ name: many && name === "cose" ? "concentric" : name, animate: false, nodeDimensionsIncludeLabels: !many,
-    concentric: (node) => node.degree(), levelWidth: () => 4 }).run();
+    concentric: (node) => node.degree(), levelWidth: () => 4, randomize: true, idealEdgeLength: () => 60, nodeRepulsion: () => 12000,
+    componentSpacing: 60, numIter: 1500, padding: 15, stop: widen }).run();
+  // A drawing that is taller than wide is laid on its side: the box is wider than high.
+  function widen() {
+    const area = graph.nodes("[!box]").boundingBox({ includeLabels: false });
+    if (area.h > area.w && box.clientWidth > box.clientHeight && !boxes.length) {
+      graph.nodes().positions((node) => ({ x: node.position("y"), y: node.position("x") }));
+    }
+    graph.fit(undefined, 15);
+  }
   const about = document.getElementById("okf-about");
   graph.on("tap", "node[!box]", (event) => {
     const node = event.target;
