@@ -6,10 +6,12 @@ import csv
 import io
 import json
 import sys
+import time
 
 import pytest
 
 from okf_catalog.catalog import readonly
+from tests.conftest import process
 
 FILES = {
     "a.md": "---\ntype: Metric\ntitle: Net | gross\ntags: [x]\n---\n\nbody\n",
@@ -261,3 +263,14 @@ def test_a_file_that_is_no_catalog(run_cli, tmp_path) -> None:
 def test_a_query_sees_what_was_synced_and_does_not_sync(bundle, query, rows) -> None:
     (bundle({}) / "d.md").write_text("---\ntype: T\n---\n")
     assert rows("select count(*) as n from concepts") == [{"n": 2}]
+
+
+def test_one_slow_function_is_stopped_too(bundle, run_cli):
+    """SQLite looks at the clock between its instructions, and such a call is one."""
+    assert run_cli("sync", bundle({"a.md": "---\ntype: N\n---\n"}))[0] == 0
+    slow = "select instr(hex(zeroblob(20000000)), hex(zeroblob(9000000)) || 'x')"
+    began = time.monotonic()
+    done = process("sql", slow, "--timeout", "0.5")
+    assert time.monotonic() - began < 8
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "error: the query took more than 0.5 s and was stopped (raise it with --timeout)\n"

@@ -1,5 +1,6 @@
 """What looks like an accident is refused, and what cannot be read is kept."""
 
+import json
 import os
 import sqlite3
 
@@ -247,3 +248,69 @@ def test_question_to_a_catalog_that_cannot_be_written(open_tmp, run_cli):
     os.chmod(open_tmp / "catalog.db", 0o444)
     os.chmod(open_tmp, 0o755)
     as_nobody(check)
+
+
+def concepts_of(number):
+    return {f"{n:02}.md": note(f"{n}") for n in range(number)}
+
+
+def test_files_that_all_become_empty_are_refused(bundle, run_cli, catalog):
+    """A disk that ran full, or a botched copy, leaves files of no length."""
+    root = bundle(concepts_of(30))
+    sync(run_cli, root)
+    before = catalog("select id, path, title from concepts order by id")
+    for path in root.glob("*.md"):
+        path.write_text("")
+    status, out, err = run_cli("sync", root)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "30 of the 30 concepts" in err
+    assert "--allow-removals" in err
+    assert run_cli("sync", root, "--dry-run")[0] == 2
+    assert catalog("select id, path, title from concepts order by id") == before
+    assert catalog("select count(*) from parse_errors") == [0]
+    # A question is answered as of the last sync, and says so.
+    status, out, err = run_cli("find", root, "--json")
+    assert json.loads(out)["count"] == 30
+    assert "is answered as of" in err
+    assert sync(run_cli, root, "--allow-removals")["broken"] != []
+    assert catalog("select count(*) from parse_errors") == [30]
+    bundle(concepts_of(30))
+    sync(run_cli, root)
+    assert catalog("select id, path, title from concepts order by id") == before
+
+
+def test_newer_rules_that_leave_no_concept_are_refused(bundle, run_cli, catalog):
+    """OKF 0.3 does not count a file without a type: declaring it must not empty a bundle by accident."""
+    root = bundle({f"{n:02}.md": f"---\ntitle: {n}\n---\n" for n in range(25)})
+    sync(run_cli, root)
+    (root / "index.md").write_text('---\nokf_version: "0.3"\n---\n')
+    assert run_cli("sync", root)[0] == 2
+    assert catalog("select count(*) from concepts") == [25]
+    assert sync(run_cli, root, "--allow-removals")["concepts"] == 0
+
+
+@pytest.mark.parametrize(("there", "broken", "status"), [(20, 10, 0), (20, 11, 2), (19, 19, 0), (40, 20, 0), (40, 21, 2)])
+def test_breaking_is_refused_from_more_than_half_of_twenty(bundle, run_cli, there, broken, status):
+    root = bundle(concepts_of(there))
+    sync(run_cli, root)
+    for number in range(broken):
+        (root / f"{number:02}.md").write_text("no fence")
+    assert run_cli("sync", root)[0] == status
+
+
+def test_removed_and_broken_count_together(bundle, run_cli):
+    root = bundle(concepts_of(30))
+    sync(run_cli, root)
+    for number in range(8):
+        (root / f"{number:02}.md").unlink()
+        (root / f"{number + 10:02}.md").write_text("no fence")
+    assert run_cli("sync", root)[0] == 2
+
+
+def test_repairing_and_adding_is_never_refused(bundle, run_cli):
+    root = bundle(concepts_of(30) | {f"bad{n}.md": "no fence" for n in range(30)})
+    sync(run_cli, root)
+    bundle({f"bad{n}.md": note("good") for n in range(30)} | {f"new{n}.md": note("new") for n in range(30)})
+    (root / "00.md").write_text("no fence")
+    (root / "01.md").rename(root / "moved.md")
+    assert run_cli("sync", root)[0] == 0

@@ -94,10 +94,15 @@ def _take(cursor: sqlite3.Cursor, limit: int | None) -> Iterator[tuple[Any, ...]
         yield row
 
 
+def took_too_long(seconds: float) -> str:
+    """What is said of a query that was stopped."""
+    return f"the query took more than {seconds:g} s and was stopped (raise it with --timeout)"
+
+
 def _explain(problem: Exception, seconds: float) -> str:
     words = str(problem)
     if "interrupted" in words:
-        return f"the query took more than {seconds:g} s and was stopped (raise it with --timeout)"
+        return took_too_long(seconds)
     if "not authorized" in words or "prohibited" in words or "readonly" in words or "query_only" in words:
         return f"only reading this catalog is allowed ({words})"
     if "no such table" in words:

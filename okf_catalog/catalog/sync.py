@@ -12,7 +12,8 @@ from typing import NamedTuple
 from okf_catalog.bundle import Skipped, Unreadable, open_root
 from okf_catalog.catalog import database
 from okf_catalog.catalog.detect import Detection, detect, stored_signatures
-from okf_catalog.errors import BundleError, UsageError
+from okf_catalog.catalog.plan import removes_too_much
+from okf_catalog.errors import BundleError, GuardError, UsageError
 from okf_catalog.format import slugs
 from okf_catalog.format.problem import Failure
 from okf_catalog.format.values import utc_text
@@ -165,11 +166,14 @@ def sync(
 
             if database.missing_index_tables(connection):
                 database.rebuild_index(connection)
+            newest = connection.execute("select coalesce(max(id), 0) from concepts").fetchone()[0]
             report = ingest(
                 connection, known or _enrol(connection, root, name, slug, options, started), found,
                 is_new=known is None, started=started, root_fd=root_fd, options=options, clock=clock,
                 progress=progress,
             )  # fmt: skip
+            if known is not None and not options.allow_removals:
+                _refuse_breakage(connection, known, report, newest)
             _totals(connection, report)
             if options.dry_run:
                 connection.execute("rollback")
@@ -185,6 +189,24 @@ def sync(
 
 
 _OPTIMIZE_FROM = 1000
+
+
+def _refuse_breakage(connection: sqlite3.Connection, known: Bundle, report: Report, newest: int) -> None:
+    """Refuse a sync after which most concepts would be gone or of no use: a disk that ran full, a declared version.
+
+    `newest` is the largest row id before it. Raises `GuardError`; the caller rolls back.
+    """
+    if not removes_too_much(known.concept_count, len(report.broken) + len(report.removed) + len(report.changed)):
+        return
+    kept: int = connection.execute(
+        "select count(*) from concepts where bundle = ? and id <= ?", (known.name, newest)
+    ).fetchone()[0]
+    lost = known.concept_count - (kept - len(report.repaired))
+    if removes_too_much(known.concept_count, lost):
+        raise GuardError(
+            f"{lost} of the {known.concept_count} concepts of {known.name} would be concepts no more, most of them "
+            f"because their files cannot be used; nothing was changed (--allow-removals does it)"
+        )
 
 
 def is_up_to_date(connection: sqlite3.Connection, known: Bundle) -> bool:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
 
 from okf_catalog.catalog import database, readonly
 from okf_catalog.cli import options, output
-from okf_catalog.errors import UsageError
+from okf_catalog.errors import CatalogError, UsageError
+
+USAGE_ERROR = CatalogError.status
 
 
 def sql(
@@ -39,7 +45,8 @@ def sql(
     with database.reported(path):
         connection = database.open_existing(path, read_only=True)
         readonly.guard(connection)
-    answer = readonly.query(connection, query, values, seconds=timeout, limit=limit)
+    with _watchdog(timeout):
+        answer = readonly.query(connection, query, values, seconds=timeout, limit=limit)
     names = _distinct(answer.columns)
     rows: list[dict[str, Any]] = [dict(zip(names, row, strict=True)) for row in answer.rows]
     if chosen == "json":
@@ -51,6 +58,30 @@ def sql(
     if answer.is_cut:
         output.note(f"only the first {limit} rows are shown (--limit 0 shows all)")
     return 0
+
+
+_GRACE = 0.5
+"""Seconds between SQLite's own look at the clock and the end of the process."""
+
+
+@contextmanager
+def _watchdog(seconds: float) -> Iterator[None]:
+    """End the process where SQLite cannot be interrupted: inside one call of a function it never looks at the clock.
+
+    Nothing is lost by that: the connection only reads, and nothing has been printed yet.
+    """
+    def stop() -> None:
+        sys.stderr.write(f"error: {readonly.took_too_long(seconds)}\n")
+        sys.stderr.flush()
+        os._exit(USAGE_ERROR)
+
+    timer = threading.Timer(min(seconds + _GRACE, threading.TIMEOUT_MAX), stop)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def _pair(text: str) -> tuple[str, str]:
