@@ -6,7 +6,10 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 DEMO := $(VENV)/demo
 
-.PHONY: install test lint demo bench clean
+NEXT := .venv-datasette1
+NEXT_STAMP := $(NEXT)/.installed
+
+.PHONY: install test lint browser site-next demo bench clean
 
 install: $(STAMP)
 
@@ -17,8 +20,26 @@ $(STAMP): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch $(STAMP)
 
-test: lint
+test: lint browser
 	$(BIN)/python -m pytest
+	$(MAKE) site-next
+
+# The tests of the site need Chromium; without it and without the rights to install it they are skipped.
+browser:
+	@command -v chromium >/dev/null && command -v chromedriver >/dev/null || \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "installing Chromium for the tests of the site" && apt-get update -q >/dev/null && \
+	  apt-get install -qy chromium chromium-driver >/dev/null; \
+	else echo "no Chromium: the tests of the site in a browser are skipped (Debian: apt install chromium chromium-driver)"; fi
+
+# The same pages under the newest Datasette that is not released yet.
+site-next: $(NEXT_STAMP)
+	$(NEXT)/bin/python -m pytest tests/test_site.py
+
+$(NEXT_STAMP): pyproject.toml
+	$(PYTHON) -m venv $(NEXT)
+	$(NEXT)/bin/python -m pip install --quiet --disable-pip-version-check --editable . 'datasette>=1.0a41' pytest hypothesis
+	touch $(NEXT_STAMP)
 
 lint: install
 	$(BIN)/ruff check .
@@ -31,4 +52,4 @@ bench: install
 	$(BIN)/python benchmarks/run.py
 
 clean:
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(NEXT) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
