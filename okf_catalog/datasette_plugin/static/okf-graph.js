@@ -18,8 +18,8 @@
     layout: { name: "preset" },
     style: [
       { selector: "node[!box]", style: { label: many ? "" : "data(label)", "background-color": (node) => colour.get(node.data("type")),
-        width: (node) => 12 + Math.min(28, 3 * node.data("degree")), height: (node) => 12 + Math.min(28, 3 * node.data("degree")),
-        color: dark ? "#ddd" : "#222", "font-size": 13, "text-wrap": "ellipsis", "text-max-width": 110, "text-valign": "bottom", "text-margin-y": 3 } },
+        width: (node) => 20 + Math.min(34, 4 * node.data("degree")), height: (node) => 20 + Math.min(34, 4 * node.data("degree")),
+        color: dark ? "#ddd" : "#222", "font-size": 19, "text-wrap": "ellipsis", "text-max-width": 190, "text-valign": "bottom", "text-margin-y": 3 } },
       { selector: "node[?box]", style: { label: "data(label)", "background-opacity": 0.06, "border-width": 1, "border-color": "#999", shape: "round-rectangle", "font-size": 10, color: dark ? "#ddd" : "#222" } },
       { selector: "node[?start]", style: { "border-width": 3, "border-color": dark ? "#fff" : "#000" } },
       { selector: "edge", style: { width: 1, "line-color": "#999", "target-arrow-color": "#999", "target-arrow-shape": many ? "none" : "triangle",
