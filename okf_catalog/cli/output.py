@@ -125,6 +125,22 @@ def _write_json(value: Any, *, pretty: bool = False) -> None:
     sys.stdout.write("\n")
 
 
+def stream_json(head: Row, key: str, rows: Iterable[Row], *, pretty: bool = False) -> None:
+    """`dump_json` of `head` with the list `rows` under `key`, written row by row."""
+    if pretty:
+        dump_json({**head, key: list(rows)}, pretty=True)
+        return
+    is_terminal = sys.stdout.isatty()
+
+    def write(text: str) -> None:
+        sys.stdout.write(text.translate(_STEERING_JSON) if is_terminal else text)
+
+    write(f"{json.dumps(head, ensure_ascii=False, **_COMPACT)[:-1]},{json.dumps(key)}:[")
+    for number, row in enumerate(rows):
+        write(("," if number else "") + json.dumps(row, ensure_ascii=False, **_COMPACT))
+    write("]}\n")
+
+
 def project(rows: Sequence[Row], names: Sequence[str], fields: str | None, leave_out: str | None) -> tuple[list[Row], list[str]]:
     """Keep or drop columns (`--fields`, `--except`); keys keep their own order. Raises `UsageError`."""
     if fields is None and leave_out is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Annotated, Any
 
 import typer
@@ -23,6 +24,8 @@ _FOR_PEOPLE = {"slug": "Bundle", "id": "Concept", "title": "Title", "type": "Typ
                "score": "Score", "snippet": "Text"}  # fmt: skip
 _PARSE_ERROR = "(parse error)"
 _SNIPPET_WIDTH = 100
+_STREAMED = ("json", "ndjson", "csv", "tsv")
+"""Formats whose rows need not be there at once."""
 _BANNER = "Usage: okf-catalog search <dir|@slug…|@all> <term…> (okf-catalog search --help)"
 
 def search(
@@ -77,7 +80,7 @@ def search(
     connection = opened.connection
     skip_notes(connection, {name: f"@{slug}" if bundles is not None else label for name, slug in opened.slugs.items()})
     corpus = Corpus(connection, opened.slugs, filters, now)
-    found = run(corpus, query, engine=engine, limit=limit, offset=offset, explain=explain)
+    found = run(corpus, query, engine=engine, limit=limit, offset=offset, explain=explain, lazy=chosen in _STREAMED)
     for remark in (*found.notes, *unknown_values(corpus), *found.explanation):
         output.note(remark)
     shown = _Shown(found, is_named=bundles is not None, fields=fields, leave_out=leave_out)
@@ -89,7 +92,7 @@ def search(
         head: dict[str, Any] = {"bundle": label}
         if bundles is not None:
             head = {"bundles": [{"slug": slug, "dir": root} for slug, root in bundles]}
-        output.dump_json({**head, "query": terms, "count": found.total, "matches": shown.rows}, pretty=pretty)
+        output.stream_json({**head, "query": terms, "count": found.total}, "matches", shown.rows, pretty=pretty)
     elif chosen == "people":
         called = " ".join(f"@{slug}" for slug, _ in bundles) if bundles is not None else label
         _print(found, called, terms, _total(connection, opened.slugs), is_named=bundles is not None, offset=offset)
@@ -183,9 +186,9 @@ class _Shown:
             keys = (*keys, *EXTRA_KEYS)
         # An unusable file can only be shown where the row says that it is one.
         self.has_broken = "parse_error" in asked
-        rows: list[Row] = [*found.rows, *(found.broken if self.has_broken else ())]
-        plain = [{key: getattr(row, key) for key in keys} for row in rows]
-        self.rows, self.names = output.project(plain, keys, fields, leave_out)
+        names = self.names = output.project([], keys, fields, leave_out)[1]
+        rows: Iterable[Row] = chain(found.rows, found.broken if self.has_broken else ())
+        self.rows = ({name: getattr(row, name) for name in names} for row in rows)
 
 
 def _print(found: Found, label: str, terms: list[str], total: int, *, is_named: bool, offset: int) -> None:

@@ -17,7 +17,7 @@ class Found(NamedTuple):
     """The answer to a search."""
 
     rows: list[Row]
-    """From `offset` on, `limit` at most, best first."""
+    """From `offset` on, `limit` at most, best first. An iterator that can be read once where `run` was `lazy`."""
     total: int
     """Concepts that match, whatever the limit."""
     broken: list[Row]
@@ -32,9 +32,13 @@ class Found(NamedTuple):
 
 def run(
     corpus: Corpus, query: Query, *, engine: str | None = None, limit: int | None = None, offset: int = 0,
-    explain: bool = False,
+    explain: bool = False, lazy: bool = False,
 ) -> Found:  # fmt: skip
-    """Search. Raises `UsageError` for an engine or a pattern that will not do."""
+    """Search. Raises `UsageError` for an engine or a pattern that will not do.
+
+    `lazy` makes rows as they are read, so that a hundred thousand of them need no memory; the
+    connection stays in its read transaction until it is closed.
+    """
     chosen = registry().choose(query, engine)
     connection = corpus.connection
     # One state of the catalog for all that is read, whatever a sync commits meanwhile.
@@ -44,7 +48,8 @@ def run(
     try:
         answer = chosen.search(corpus, query)
         order = result.in_order(connection, corpus.slugs, answer.matches, limit, offset)
-        rows = list(result.rows(connection, corpus.slugs, order, answer.matches, answer.anchors))
+        found = result.rows(connection, corpus.slugs, order, answer.matches, answer.anchors)
+        rows: list[Row] = found if lazy and not explain else list(found)  # type: ignore[assignment]  # read once
         notes = list(answer.remarks)
         explanation = list(answer.explanation) if explain else []
         if chosen.name != "scan" and query.mode == LITERAL and query.words:
@@ -55,7 +60,7 @@ def run(
         if explain:
             explanation += [_points(row, answer.matches[concept]) for row, concept in zip(rows, order, strict=True)]
     finally:
-        if started and connection.in_transaction:
+        if started and connection.in_transaction and (explain or not lazy):
             connection.execute("rollback")
     return Found(rows, len(answer.matches), broken, [file.path for file in files], notes, explanation)
 
