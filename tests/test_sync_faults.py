@@ -201,3 +201,23 @@ def test_every_locale(bundle):
         done = process("find", root, "--query", "日本", "--format", "csv", env=environment)
         assert done.returncode == 0, done.stderr
         assert "café.md,café,Note,Café," in done.stdout
+
+
+def test_many_syncs_in_one_process_leave_no_file_open(bundle, tmp_path):
+    """A watch or a server syncs for years: one descriptor a sync is too many."""
+    from okf_catalog.catalog import database
+    from okf_catalog.catalog.sync import bundle_at, is_up_to_date, sync, system_clock
+
+    root = bundle({"a.md": note("0"), "sub/b.md": note("b"), ".okfignore": "x.md\n"})
+    connection = database.open_or_create(str(tmp_path / "catalog.db"))
+    opened = []
+    for number in range(12):
+        (root / "a.md").write_text(note(str(number)))
+        if number % 3 == 2:
+            (root / f"{number}.md").symlink_to("a.md")
+        sync(connection, str(tmp_path / "catalog.db"), str(root), clock=system_clock)
+        sync(connection, str(tmp_path / "catalog.db"), str(root), clock=system_clock)
+        is_up_to_date(connection, bundle_at(connection, str(root)))
+        opened.append(len(os.listdir("/proc/self/fd")))
+    assert opened[-1] == opened[2], opened
+    connection.close()

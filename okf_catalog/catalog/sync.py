@@ -226,7 +226,7 @@ def _detect(
     hidden = options.include_hidden
     if hidden is None:
         hidden = known.include_hidden if known else False
-    return detect(root, stored, include_hidden=bool(hidden), everything=options.full, root_fd=os.dup(root_fd))
+    return detect(root, stored, include_hidden=bool(hidden), everything=options.full, root_fd=root_fd)
 
 
 def _is_settled(known: Bundle, options: Options, connection: sqlite3.Connection) -> bool:

@@ -186,6 +186,13 @@ def read_only(place: Place, full: bool) -> str:
 @contextlib.contextmanager
 def server(place: Place) -> Iterator[str]:
     """A Datasette on the catalog; yields its address."""
+    with server_process(place) as (address, _):
+        yield address
+
+
+@contextlib.contextmanager
+def server_process(place: Place) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
+    """A Datasette on the catalog; yields its address and its process."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -197,7 +204,7 @@ def server(place: Place) -> Iterator[str]:
             if status_of(address + "/-/versions.json") == 200:
                 break
             time.sleep(0.1)
-        yield address
+        yield address, child
         assert child.poll() is None, "the server ended"
     finally:
         child.terminate()

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import importlib
 import sys
 import tempfile
 import traceback
@@ -39,6 +40,9 @@ def main() -> int:
         print("atheris is not installed (pip install atheris)", file=sys.stderr)
         return 2
     with atheris.instrument_imports(include=["okf_catalog"]):
+        for package in ("format", "search"):  # some are only imported when they are needed
+            for path in (HERE.parent.parent / "okf_catalog" / package).glob("[a-z]*.py"):
+                importlib.import_module(f"okf_catalog.{package}.{path.stem}")
         from tests.fuzz import checks
     check = checks.CHECKS[chosen.target]
 
