@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
+from itertools import chain, islice
 from typing import Annotated, Any
 
 import typer
@@ -24,7 +24,9 @@ _FOR_PEOPLE = {"slug": "Bundle", "id": "Concept", "title": "Title", "type": "Typ
                "score": "Score", "snippet": "Text"}  # fmt: skip
 _PARSE_ERROR = "(parse error)"
 _SNIPPET_WIDTH = 100
-_STREAMED = ("json", "ndjson", "csv", "tsv")
+_MEASURED = 500
+"""Rows from which the widths of columns are taken; all of them may be too many to hold."""
+_STREAMED = ("json", "ndjson", "csv", "tsv", "people", "markdown")
 """Formats whose rows need not be there at once."""
 _BANNER = "Usage: okf-catalog search <dir|@slug…|@all> <term…> (okf-catalog search --help)"
 
@@ -196,18 +198,21 @@ def _print(found: Found, label: str, terms: list[str], total: int, *, is_named: 
     line = output.one_line
     counted = output.plural(total, "concept") if found.total == total else f"{found.total} of {output.plural(total, 'concept')}"
     print(f"Search — {line(label)} · {line(' '.join(terms))} ({counted})")
-    rows = [*found.rows, *found.broken]
-    if not rows and found.total == 0:
+    rows = chain(found.rows, found.broken)
+    first = list(islice(rows, _MEASURED))
+    if not first and found.total == 0:
         print("  no matches — fewer or broader terms")
-    width = max((len(row.id) for row in rows), default=0)
-    slug_width = max((len(row.slug) for row in rows), default=0) + 1
-    for row in rows:
+    width = max((len(row.id) for row in first), default=0)
+    slug_width = max((len(row.slug) for row in first), default=0) + 1
+    shown = 0
+    for row in chain(first, rows):
+        shown += not row.parse_error
         slug = f"{'@' + row.slug:<{slug_width}}  " if is_named else ""
         kind = _PARSE_ERROR if row.parse_error else row.type or ""
         print(f"\n  {slug}{line(row.id):<{width}}  {line(row.title)}  ·  {line(kind)}  ·  {'+'.join(row.matched)}")
         if row.snippet:
             text = row.snippet if len(row.snippet) <= _SNIPPET_WIDTH else row.snippet[: _SNIPPET_WIDTH - 1] + "…"
             print(f"    {line(text)}")
-    left = found.total - offset - len(found.rows)
-    if left > 0 and found.rows:
+    left = found.total - offset - shown
+    if left > 0 and shown:
         print(f"\n  … and {left} more (--limit, --offset)")
