@@ -23,3 +23,9 @@ def debug(message: str, *values: object) -> None:
     logging = sys.modules.get("logging")
     if logging is not None:
         logging.getLogger(LOGGER).debug(message, *values)
+
+
+def is_heard() -> bool:
+    """True where details are worth putting together."""
+    logging = sys.modules.get("logging")
+    return logging is not None and bool(logging.getLogger(LOGGER).isEnabledFor(logging.DEBUG))

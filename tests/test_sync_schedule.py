@@ -14,7 +14,8 @@ import time
 
 import pytest
 
-from okf_catalog.catalog import lock
+from okf_catalog.catalog import database, lock
+from okf_catalog.errors import BusyError
 from tests.conftest import process
 from tests.test_sync import note, sync
 
@@ -183,6 +184,30 @@ def test_waiting_names_the_holder(bundle, tmp_path):
     (root / "newer.md").write_text(note("newer"))
     assert process("sync", root, "-q").returncode == 0
     assert not os.path.exists(str(path) + ".lock")
+
+
+def test_threads_of_one_process_take_turns(bundle, run_cli, tmp_path):
+    """A server whose own sync runs answers as of the last one in time; `--jobs` waits for its turn however long it takes."""
+    path = str(tmp_path / "catalog.db")
+    sync(run_cli, bundle({"a.md": note()}))
+    held, done = threading.Event(), threading.Event()
+
+    def hold():
+        connection = database.open_existing(path)
+        with database.transaction(connection, path):
+            held.set()
+            done.wait(20)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    held.wait()
+    connection = database.open_existing(path)
+    with pytest.raises(BusyError), database.transaction(connection, path, wait=0.2):
+        pass
+    threading.Timer(0.5, done.set).start()
+    with database.transaction(connection, path, wait=0.1, patient=True):
+        assert done.is_set()
+    thread.join()
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"pid": "x"}', b"\xff" * 10000, b'{"pid": 1}'])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -225,27 +226,38 @@ def begin(
 
 @contextmanager
 def transaction(
-    connection: sqlite3.Connection, path: str, *, wait: float = _BUSY_SECONDS, on_wait: Callable[[], None] | None = None
-) -> Iterator[None]:
-    """A write transaction that is rolled back when its block raises."""
-    with lock.in_process, reported(path):
-        begin(connection, path, wait=wait, on_wait=on_wait)
-        named = path != MEMORY
-        try:
-            if named:
-                lock.note(path)
-            yield
-            if named:
-                lock.clear(path)
-                named = False
-            connection.execute("commit")
-        except BaseException:
-            if named:
-                lock.clear(path)
-            # A full disk may have ended the transaction already.
-            if connection.in_transaction:
-                connection.execute("rollback")
-            raise
+    connection: sqlite3.Connection, path: str, *, wait: float = _BUSY_SECONDS, on_wait: Callable[[], None] | None = None,
+    patient: bool = False,
+) -> Iterator[None]:  # fmt: skip
+    """A write transaction that is rolled back when its block raises.
+
+    `wait` is for other processes, and for other threads of this one unless `patient`: then
+    they may take as long as they like. Raises `BusyError`.
+    """
+    named = path != MEMORY
+    if named and not lock.in_process.acquire(timeout=-1 if patient else min(wait, threading.TIMEOUT_MAX)):
+        raise BusyError(f"this process is writing {path} already; gave up after {wait:g} s")
+    try:
+        with reported(path):
+            begin(connection, path, wait=wait, on_wait=on_wait)
+            try:
+                if named:
+                    lock.note(path)
+                try:
+                    yield
+                finally:
+                    # Before the lock is given up: afterwards it could be another's note.
+                    if named:
+                        lock.clear(path)
+                connection.execute("commit")
+            except BaseException:
+                # A full disk may have ended the transaction already.
+                if connection.in_transaction:
+                    connection.execute("rollback")
+                raise
+    finally:
+        if named:
+            lock.in_process.release()
 
 
 INDEX_TABLES = ("concepts_fts", "concepts_fts_terms", "terms", "terms_trigram")

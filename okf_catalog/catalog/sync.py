@@ -9,6 +9,7 @@ from contextlib import suppress
 from datetime import datetime, timezone
 from typing import NamedTuple
 
+from okf_catalog import trace
 from okf_catalog.bundle import Skipped, Unreadable, open_root
 from okf_catalog.catalog import database
 from okf_catalog.catalog.detect import Detection, detect, stored_signatures
@@ -45,6 +46,8 @@ class Options(NamedTuple):
     wait: float = 30.0
     """Seconds to wait for another writer."""
     dry_run: bool = False
+    patient: bool = False
+    """Other syncs of this process may take longer than `wait`: they are waited for."""
 
 
 DEFAULTS = Options()
@@ -145,6 +148,7 @@ def sync(
             if known is not None and name is not None and name != known.name:
                 raise UsageError(f"{root} is in the catalog as {known.name}; it cannot also be {name}")
             found = _detect(connection, root, known, options, root_fd)
+            _tell_found(root, found)
             if known is not None and found.is_clean and _is_settled(known, options, connection):
                 report = Report(known.name, known.root, dry_run=options.dry_run)
                 report.unchanged, report.skipped, report.unreadable = found.file_count, found.skipped, found.unreadable
@@ -156,7 +160,7 @@ def sync(
             # Rows of a new bundle refer to rows written just before them: that saves a look-up for each.
             connection.execute("pragma foreign_keys = off")
         # The write lock comes after the walk: a sync with nothing to do never takes it.
-        with database.transaction(connection, database_path, wait=options.wait, on_wait=on_wait):
+        with database.transaction(connection, database_path, wait=options.wait, on_wait=on_wait, patient=options.patient):
             again = bundle_at(connection, root)
             if again != known:
                 # Another sync was faster: what it wrote is the new base.
@@ -229,6 +233,16 @@ def _detect(
     return detect(root, stored, include_hidden=bool(hidden), everything=options.full, root_fd=root_fd)
 
 
+def _tell_found(root: str, found: Detection) -> None:
+    trace.info(
+        "%s: %d files in %d directories; %d to look at", root, found.file_count, len(found.directories),
+        sum(len(changes) for changes in found.candidates.values()),
+    )  # fmt: skip
+    for path, changes in found.candidates.items() if trace.is_heard() else ():
+        for change in changes:
+            trace.debug("%s %s/%s", change.kind, path, change.name)
+
+
 def _is_settled(known: Bundle, options: Options, connection: sqlite3.Connection) -> bool:
     """True where nothing but the files could ask for work."""
     return (
@@ -252,7 +266,7 @@ def _named_as_registered(
     if slug is None or options.dry_run or (known.name == slug if known else not _is_taken(connection, slug)):
         return known
     rename = "update bundles set name = ? where name = ?"
-    with database.transaction(connection, path, wait=options.wait):
+    with database.transaction(connection, path, wait=options.wait, patient=options.patient):
         if _is_taken(connection, slug):
             connection.execute(rename, (slugs.mint(slug, lambda name: _is_taken(connection, name)), slug))
         if known is not None:

@@ -51,7 +51,7 @@ def sync(
     if watch and chosen == "json":
         raise UsageError("--watch has no end to print one JSON document at; use --format ndjson")
     path = options.database_path(db)
-    settings = syncing.Options(full, allow_removals, include_hidden, upkeep.seconds(wait), dry_run)
+    settings = syncing.Options(full, allow_removals, include_hidden, upkeep.seconds(wait), dry_run, patient=jobs > 1)
     recent = upkeep.length("--fresh-after", fresh_after) if fresh_after is not None else None
     targets = _targets(directories, path, quiet=quiet)
     if not watch and not any(os.path.isdir(root) for root, _ in targets):
