@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 PAGE = 20
 """Rows on a page of results."""
+_COUNTED = 2_000
+"""Results that the filters are counted over; a common word is in nearly all of a large catalog."""
 _NEWEST = 12
 _REVIEWED = 8
 _FACETS = ("type", "trust", "status", "tag")
@@ -153,13 +155,17 @@ def _search(
     if not query.words:
         return _listed(connection, asked, filters, now, offset)
     answer = registry().choose(query, engine).search(corpus, query)
-    order = result.in_order(connection, corpus.slugs, answer.matches, PAGE, offset)
+    best = result.in_order(connection, corpus.slugs, answer.matches, max(_COUNTED, offset + PAGE), 0)
+    order = best[offset : offset + PAGE]
     rows = [
         {"bundle": row.slug, "path": row.path, "title": row.title, "type": row.type, "tags": row.tags, "score": row.score,
          "matched": row.matched, "snippet": highlighted(plain(row.snippet), answer.anchors)}
         for row in result.rows(connection, corpus.slugs, order, answer.matches, answer.anchors)
     ]  # fmt: skip
-    return {"rows": rows, "total": len(answer.matches), "facets": _counts(connection, list(answer.matches)), "remarks": list(answer.remarks)}
+    remarks = list(answer.remarks)
+    if len(answer.matches) > _COUNTED:
+        remarks.append(f"counts are those of the {_COUNTED:,} best")
+    return {"rows": rows, "total": len(answer.matches), "facets": _counts(connection, best[:_COUNTED]), "remarks": remarks}
 
 
 def _listed(connection: sqlite3.Connection, bundles: list[str], filters: Filters, now: str, offset: int) -> dict[str, Any]:
