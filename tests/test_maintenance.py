@@ -125,7 +125,8 @@ def test_snapshot_can_be_published(bundle, run_cli, tmp_path):
     # Nothing on any machine is taken for the bundle of a published copy.
     status, out, err = run_cli("find", "@secret-place", "--db", target, "--json")
     assert (status, json.loads(out)["count"]) == (0, 30)
-    assert "is answered as of" in err
+    assert "is answered from a published copy, as of 2" in err
+    assert run_cli("find", "@secret-place", "--db", target, "--fresh", "require")[0] == 1
     assert run_cli("snapshot", target)[0] == 2
     assert run_cli("snapshot", target, "--force")[0] == 0
 

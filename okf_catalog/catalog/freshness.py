@@ -13,6 +13,7 @@ from typing import NamedTuple
 from okf_catalog import trace
 from okf_catalog.bundle import Unreadable, check_name
 from okf_catalog.catalog import database
+from okf_catalog.catalog.names import HIDDEN_ROOT
 from okf_catalog.catalog.sync import Bundle, Clock, Options, bundle_at, bundle_named, bundles, sync
 from okf_catalog.errors import BundleError, CatalogError, StaleError, UsageError
 from okf_catalog.format.values import utc_text
@@ -131,6 +132,12 @@ def refresh_bundle(
     if not refresh or policy == NEVER:
         _note_rest(Rest(known.name, known.root, _synced_at(connection, known), False))
         return []
+    if known.root.startswith(HIDDEN_ROOT):
+        since = _synced_at(connection, known)
+        if policy == REQUIRE:
+            raise StaleError(f"{path} is a published copy, as of {since}")
+        _note_rest(Rest(known.name, known.root, since, False))
+        return [f"{known.name} is answered from a published copy, as of {since}"]
     try:
         report = sync(connection, path, known.root, clock=clock, options=Options(wait=_REFRESH_WAIT))
     except CatalogError as problem:

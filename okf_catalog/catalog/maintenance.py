@@ -11,13 +11,12 @@ from typing import NamedTuple
 
 from okf_catalog import trace
 from okf_catalog.catalog import database
+from okf_catalog.catalog.names import HIDDEN_ROOT
 from okf_catalog.catalog.sync import Bundle
 from okf_catalog.errors import BusyError, DatabaseError, UsageError
 
 _REBUILD_SHARE = 2
 """From one in so many concepts on, making the index anew is cheaper than taking them out of it."""
-HIDDEN_ROOT = "/dev/null/"
-"""Begins the root of a bundle in a published copy: a directory that no machine can have."""
 _FIELDS = "title, id, tags, type, description, sources, body"
 
 OnWait = Callable[[], None]

@@ -1,8 +1,11 @@
-r"""What the catalog calls a file whose name is not UTF-8: bytes that are none as `\xNN`."""
+r"""Names that stand for something else: of files that are not UTF-8, of roots that are not told."""
 
 from __future__ import annotations
 
 import os
+
+HIDDEN_ROOT = "/dev/null/"
+"""Begins the root of a bundle in a published copy: a directory that no machine can have."""
 
 
 def shown(path: str) -> str:
