@@ -51,12 +51,12 @@ def with_common_options(function: Callable[..., Any]) -> Callable[..., Any]:
         with freshness.asking(policy) as question:
             tells = bool(common.get("provenance"))
             if tells:
-                output.head = lambda: provenance(question)
+                output.provenance = lambda: provenance(question)
             try:
                 status = function(**arguments)
             finally:
-                told = tells and output.head is None
-                output.head = None
+                told = tells and output.provenance is None
+                output.provenance = None
             if is_question and (verbose or (tells and not told)):
                 _tell(question)
         return status

@@ -94,16 +94,16 @@ def choose_format(
     return matches[0]
 
 
-head: Callable[[], Row] | None = None
+provenance: Callable[[], Row] | None = None
 """What `--provenance` adds to the head of the next JSON document."""
 
 
-def _with_head(value: Row) -> Row:
+def _with_provenance(value: Row) -> Row:
     """`value` with what `--provenance` tells behind the keys that name the bundle."""
-    global head  # told once a run
-    if head is None:
+    global provenance  # told once a run
+    if provenance is None:
         return value
-    told, head = head(), None
+    told, provenance = provenance(), None
     first: Row = {key: value[key] for key in ("bundle", "bundles", "slug") if key in value}
     return {**first, **told, **{key: item for key, item in value.items() if key not in first}}
 
@@ -111,7 +111,7 @@ def _with_head(value: Row) -> Row:
 def dump_json(value: Any, *, pretty: bool = False) -> None:
     """One JSON document: compact on one line, or indented by two spaces."""
     if isinstance(value, dict):
-        value = _with_head(value)
+        value = _with_provenance(value)
     _write_json(value, pretty=pretty)
 
 
@@ -125,17 +125,18 @@ def _write_json(value: Any, *, pretty: bool = False) -> None:
     sys.stdout.write("\n")
 
 
-def stream_json(head: Row, key: str, rows: Iterable[Row], *, pretty: bool = False) -> None:
-    """`dump_json` of `head` with the list `rows` under `key`, written row by row."""
+def stream_json(about: Row, key: str, rows: Iterable[Row], *, pretty: bool = False) -> None:
+    """`dump_json` of `about` with the list `rows` under `key`, written row by row."""
     if pretty:
-        dump_json({**head, key: list(rows)}, pretty=True)
+        dump_json({**about, key: list(rows)}, pretty=True)
         return
+    head = _with_provenance(head)
     is_terminal = sys.stdout.isatty()
 
     def write(text: str) -> None:
         sys.stdout.write(text.translate(_STEERING_JSON) if is_terminal else text)
 
-    write(f"{json.dumps(head, ensure_ascii=False, **_COMPACT)[:-1]},{json.dumps(key)}:[")
+    write(f"{json.dumps(_with_head(about), ensure_ascii=False, **_COMPACT)[:-1]},{json.dumps(key)}:[")
     for number, row in enumerate(rows):
         write(("," if number else "") + json.dumps(row, ensure_ascii=False, **_COMPACT))
     write("]}\n")
