@@ -130,13 +130,12 @@ def stream_json(about: Row, key: str, rows: Iterable[Row], *, pretty: bool = Fal
     if pretty:
         dump_json({**about, key: list(rows)}, pretty=True)
         return
-    head = _with_provenance(head)
     is_terminal = sys.stdout.isatty()
 
     def write(text: str) -> None:
         sys.stdout.write(text.translate(_STEERING_JSON) if is_terminal else text)
 
-    write(f"{json.dumps(_with_head(about), ensure_ascii=False, **_COMPACT)[:-1]},{json.dumps(key)}:[")
+    write(f"{json.dumps(_with_provenance(about), ensure_ascii=False, **_COMPACT)[:-1]},{json.dumps(key)}:[")
     for number, row in enumerate(rows):
         write(("," if number else "") + json.dumps(row, ensure_ascii=False, **_COMPACT))
     write("]}\n")
