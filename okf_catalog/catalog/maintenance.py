@@ -19,6 +19,9 @@ _REBUILD_SHARE = 2
 """From one in so many concepts on, making the index anew is cheaper than taking them out of it."""
 _FIELDS = "title, id, tags, type, description, sources, body"
 
+_CHECKPOINT_MS = 1000
+"""How long readers of an older state are waited for."""
+
 OnWait = Callable[[], None]
 
 
@@ -102,6 +105,8 @@ def compact(
             if "locked" in str(problem):
                 raise BusyError(f"{path} is in use by another process; try again") from None
             raise
+        # Writers have to wait while this waits for readers: better that the log stays a while.
+        connection.execute(f"pragma busy_timeout = {_CHECKPOINT_MS}")
         connection.execute("pragma wal_checkpoint(truncate)")
     trace.info("compacted %s: %d to %d bytes", path, size, file_size(path))
     return Compaction(size, file_size(path), dropped)
