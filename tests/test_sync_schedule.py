@@ -227,8 +227,8 @@ def test_note_is_not_written_through_a_link(tmp_path):
 class Watching:
     """`sync --watch` as a process; its lines as they come."""
 
-    def __init__(self, *arguments):
-        command = [sys.executable, "-m", "okf_catalog", "sync", *map(str, arguments), "--watch", "--format", "ndjson"]
+    def __init__(self, *arguments, command=None):
+        command = command or [sys.executable, "-m", "okf_catalog", "sync", *map(str, arguments), "--watch", "--format", "ndjson"]
         self.child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.rows, self.errors = [], []
         for stream, into in ((self.child.stdout, self.rows), (self.child.stderr, self.errors)):
@@ -293,6 +293,50 @@ def test_watch_survives_a_root_that_goes_and_comes_back(bundle, catalog, tmp_pat
     finally:
         assert watching.stop(signal.SIGINT) == 130
     assert catalog("select count(*) from concepts") == [5]
+
+
+def may_limit_watches():
+    """True where a namespace of one's own can have fewer watches than the machine."""
+    command = ["unshare", "-Ur", "sh", "-c", "echo 3 > /proc/sys/user/max_inotify_watches"]
+    return shutil.which("unshare") is not None and subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+@pytest.mark.skipif(not may_limit_watches(), reason="cannot limit the watches of a process here")
+def test_watch_without_events_looks_now_and_then(bundle):
+    """A large tree on a machine with few watches, or a disk without events."""
+    root = bundle({f"d{n}/a.md": note(str(n)) for n in range(10)})
+    code = (
+        "import sys\n"
+        "from okf_catalog.catalog import watch\n"
+        "watch.UNWATCHED_SECONDS = 1.0\n"
+        "from okf_catalog.cli import main\n"
+        f"sys.exit(main(['sync', {str(root)!r}, '--watch', '--format', 'ndjson']))\n"
+    )
+    limited = ["unshare", "-Ur", "sh", "-c", 'echo 3 > /proc/sys/user/max_inotify_watches; exec "$@"', "sh", sys.executable, "-c", code]
+    watching = Watching(command=limited)
+    try:
+        watching.until(lambda _, errors: any("OS file watch limit reached); looking every 1 s" in line for line in errors))
+        (root / "d3" / "new.md").write_text(note("new"))
+        watching.until(lambda rows, _: rows[-1]["added"] == ["d3/new.md"])
+    finally:
+        watching.stop()
+
+
+@pytest.mark.skipif(os.geteuid() == 0 and not shutil.which("setpriv"), reason="runs as root, and setpriv is missing")
+def test_watch_with_a_directory_that_may_not_be_read(bundle):
+    root = bundle({"a.md": note("a"), "locked/b.md": note("b"), "open/c.md": note("c")})
+    os.chmod(root / "locked", 0o000)
+    command = [sys.executable, "-m", "okf_catalog", "sync", str(root), "--watch", "--format", "ndjson"]
+    if os.geteuid() == 0:
+        command = ["setpriv", "--bounding-set=-dac_override,-dac_read_search", *command]
+    watching = Watching(command=command)
+    try:
+        watching.until(lambda rows, _: rows and rows[0]["unreadable"] == [{"dir": "locked", "reason": "Permission denied"}])
+        (root / "open" / "new.md").write_text(note("new"))
+        watching.until(lambda rows, _: rows[-1]["added"] == ["open/new.md"])
+    finally:
+        os.chmod(root / "locked", 0o755)
+        assert watching.stop() == 0
 
 
 def test_watch_begins_before_the_root_is_there(bundle, tmp_path):

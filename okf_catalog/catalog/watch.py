@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from okf_catalog import trace
 from okf_catalog.bundle import IGNORE_FILE
@@ -19,6 +19,8 @@ DEBOUNCE_MS = 500
 """Events closer together than this are one change."""
 LOOK_SECONDS = 600.0
 """Every so often all bundles are looked at, whether there were events or not."""
+UNWATCHED_SECONDS = 30.0
+"""The same where there are no events at all."""
 _TICK_MS = 1000
 """How often the roots themselves are looked at: one that goes away takes its watch with it."""
 _LONGEST_RETRY = 60.0
@@ -32,13 +34,15 @@ class Watcher:
     """Yields the roots that should be synced; survives that they go away and come back."""
 
     def __init__(
-        self, roots: list[str], stop: threading.Event, *, debounce_ms: int = DEBOUNCE_MS, look_seconds: float = LOOK_SECONDS
-    ) -> None:
-        self.roots, self.stop = roots, stop
+        self, roots: list[str], stop: threading.Event, *, debounce_ms: int = DEBOUNCE_MS,
+        look_seconds: float = LOOK_SECONDS, on_trouble: Callable[[str], None] = trace.info,
+    ) -> None:  # fmt: skip
+        self.roots, self.stop, self.on_trouble = roots, stop, on_trouble
         self.debounce_ms, self.look_seconds = debounce_ms, look_seconds
         self.retries: dict[str, tuple[float, float]] = {}
         """Root to (when to try again, seconds waited for that)."""
         self.synced: set[str] = set()
+        self.leaves_out_denied = False
 
     def failed(self, root: str) -> None:
         """Sync this root again after a while, longer each time."""
@@ -63,9 +67,17 @@ class Watcher:
             present = [root for root in self.roots if seen[root] is not None]
             try:
                 yield from self._watched(present, seen) if present else self._absent(seen)
-            except OSError as problem:
+            except PermissionError as problem:
+                if self.leaves_out_denied:
+                    raise
+                # From here on a lack of watches is not told either, so everything is looked at more often.
+                self.leaves_out_denied = True
+                self.look_seconds = min(self.look_seconds, UNWATCHED_SECONDS)
+                self.on_trouble(f"cannot watch everything ({_words(problem)}); looking every {self.look_seconds:g} s, too")
+            except (OSError, RuntimeError) as problem:
                 # No watches left, or a file system without events: looking now and then has to do.
-                trace.info("cannot watch: %s; looking every %g s", problem, self.look_seconds)
+                self.look_seconds = min(self.look_seconds, UNWATCHED_SECONDS)
+                self.on_trouble(f"cannot watch ({_words(problem)}); looking every {self.look_seconds:g} s instead")
                 yield from self._unwatched(seen)
 
     def _watched(self, present: list[str], seen: Identities) -> Iterator[list[str]]:
@@ -74,7 +86,7 @@ class Watcher:
         real = {root: os.path.realpath(root) for root in present}
         batches = watch(
             *real.values(), watch_filter=lambda _, path: _is_of_interest(path, real), debounce=self.debounce_ms,
-            stop_event=self.stop, rust_timeout=_TICK_MS, yield_on_timeout=True, ignore_permission_denied=True,
+            stop_event=self.stop, rust_timeout=_TICK_MS, yield_on_timeout=True, ignore_permission_denied=self.leaves_out_denied,
         )  # fmt: skip
         is_first = True
         for batch in batches:
@@ -125,6 +137,11 @@ def _identity(root: str) -> tuple[int, int] | None:
     except OSError:
         return None
     return status.st_dev, status.st_ino
+
+
+def _words(problem: Exception) -> str:
+    """What went wrong, without the paths and the innards that watchfiles adds."""
+    return str(problem).split(" about ")[0].rstrip(".")
 
 
 def _is_of_interest(path: str, real: dict[str, str]) -> bool:

@@ -24,7 +24,7 @@ def follow(run: Run, targets: dict[str, str | None]) -> int:
     """
     stop = threading.Event()
     before = signal.signal(signal.SIGTERM, lambda *_: stop.set())
-    watcher = Watcher(list(targets), stop)
+    watcher = Watcher(list(targets), stop, on_trouble=output.note)
     told: dict[str, str] = {}
     try:
         if not run.quiet:
