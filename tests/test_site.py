@@ -14,7 +14,7 @@ import yaml
 from datasette.app import Datasette
 
 from okf_catalog.datasette_plugin import functions
-from okf_catalog.datasette_plugin.landing import highlighted, plain
+from okf_catalog.datasette_plugin.results import highlighted, plain
 from okf_catalog.datasette_plugin.settings import FILE
 from okf_catalog.search.query import Literal
 from okf_catalog.search.scan import literal_anchor
@@ -117,6 +117,12 @@ def test_a_concept_page_tells_how_far_to_trust_it(site):
         assert words in page.text, words
     assert page.links["station calls"] == "/kb/-/okf/moonmoth/tables/station_calls.md"
     assert 'title="Joint timetable feed' in text, "a footnote is joined to its source"
+
+
+def test_a_superseded_concept_leads_to_its_successor(site, bundle):
+    root = bundle({"old.md": "---\ntype: T\nsuperseded_by: a/new.md\n---\n", "a/new.md": "---\ntype: T\ntitle: New\n---\n"})
+    ((_, text, _),) = site([root], "/kb/-/okf/bundle/old.md")
+    assert Page(text).links["a/new.md"] == "/kb/-/okf/bundle/a/new.md"
 
 
 def test_every_link_of_every_page_of_the_example_leads_somewhere(site, tmp_path, run_cli):

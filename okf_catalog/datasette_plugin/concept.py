@@ -97,8 +97,10 @@ async def _file(
         for link in found["links"]:
             link["url"] = access.place(datasette, database, bundle, link["path"]) if link["resolved"] else None
         resource = found["resource"] or ""
+        heir = found["frontmatter"].get("superseded_by")
         context |= {
             "body": _join_footnotes(to_html(found["body"], place), found),
+            "heir": heir if isinstance(heir, str) else None, "heir_url": place(heir) if isinstance(heir, str) else None,
             "resource_url": resource if is_safe_address(resource) else None,
             "others": {key: value for key, value in found["frontmatter"].items() if key not in _SHOWN_ELSEWHERE},
             "tag_url": f"{access.home(datasette, database)}?tag=",
