@@ -14,7 +14,7 @@ import yaml
 from datasette.app import Datasette
 
 from okf_catalog.datasette_plugin import functions
-from okf_catalog.datasette_plugin.results import highlighted, plain
+from okf_catalog.datasette_plugin.landing import highlighted, plain
 from okf_catalog.datasette_plugin.settings import FILE
 from okf_catalog.search.query import Literal
 from okf_catalog.search.scan import literal_anchor

@@ -93,11 +93,6 @@ def place(datasette: Datasette, database: str, bundle: str, path: str = "") -> s
     return f"{home(datasette, database)}/{quote(bundle, safe='')}/{quote(path, safe='/')}"
 
 
-def crumb(datasette: Datasette, database: str, bundle: str) -> dict[str, str] | None:
-    """A bundle in the trail above a page."""
-    return {"label": bundle, "url": place(datasette, database, bundle)} if bundle else None
-
-
 async def page(datasette: Datasette, request: Request, template: str, status: int = 200, **context: Any) -> Response:
     """An HTML page."""
     html = await datasette.render_template(template, context, request=request)

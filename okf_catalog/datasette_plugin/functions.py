@@ -15,17 +15,12 @@ _NOTHING = '""'
 """An FTS5 query that finds nothing and is no error."""
 
 
-def register(connection: sqlite3.Connection) -> bool:
-    """Add `okf_is_stale`, and to a catalog an `escape_fts` that reads a search as the index was written.
-
-    True for a catalog.
-    """
+def register(connection: sqlite3.Connection) -> None:
+    """Add `okf_is_stale`, and an `escape_fts` that reads a search as our index was written."""
     connection.create_function("okf_is_stale", 2, is_stale, deterministic=True)
     path = next((row[2] for row in connection.execute("pragma database_list") if row[1] == "main"), "")
-    is_ours = bool(path) and access.is_catalog(connection)
-    if is_ours:
+    if path and access.is_catalog(connection):
         connection.create_function("escape_fts", 1, lambda text: _expression(path, text))
-    return is_ours
 
 
 def _expression(path: str, text: object) -> str:
