@@ -101,7 +101,7 @@ def file_size_limit(place: Place, full: bool) -> str:
     steps = 40 if full else 5
     for step in range(steps):
         place.bundle({f"e{step}/{n}.md": note("large", f"word{n} " * 2000) for n in range(40)})
-        allowed = place.chance.randrange(4096, size * 2)
+        allowed = place.chance.randrange(4096, size * 12)
 
         def limit(allowed: int = allowed) -> None:
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
