@@ -9,7 +9,7 @@ DEMO := $(VENV)/demo
 NEXT := .venv-datasette1
 NEXT_STAMP := $(NEXT)/.installed
 
-.PHONY: install test lint browser site-next demo bench clean
+.PHONY: install test suite lint browser site-next demo bench clean
 
 install: $(STAMP)
 
@@ -21,8 +21,10 @@ $(STAMP): pyproject.toml
 	touch $(STAMP)
 
 test: lint browser
+	$(MAKE) -j2 suite site-next
+
+suite: install
 	$(BIN)/python -m pytest
-	$(MAKE) site-next
 
 # The tests of the site need Chromium; without it and without the rights to install it they are skipped.
 browser:
