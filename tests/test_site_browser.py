@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 import time
@@ -10,29 +9,16 @@ import urllib.request
 
 import pytest
 
+from tests.browser import complaints, find, needs_chromium, requests, start
 from tests.conftest import EXAMPLE
 from tests.test_site import EVIL
 
-CHROMIUM = shutil.which("chromium")
-DRIVER = shutil.which("chromedriver")
-pytestmark = pytest.mark.skipif(not (CHROMIUM and DRIVER), reason="no Chromium here (Debian: apt install chromium chromium-driver)")
-FLAGS = [
-    "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
-]  # fmt: skip
+pytestmark = needs_chromium
 
 
 @pytest.fixture(scope="module")
 def browser(tmp_path_factory):
-    from selenium import webdriver
-
-    options = webdriver.ChromeOptions()
-    options.binary_location = CHROMIUM
-    for flag in [*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"]:
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))
-    driver.implicitly_wait(5)
+    driver = start(tmp_path_factory.mktemp("profile"))
     yield driver
     driver.quit()
 
@@ -65,21 +51,11 @@ def address(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def _quiet(browser, address):
     """No page may complain on the console or ask another host."""
-    browser.get_log("browser"), browser.get_log("performance")
+    complaints(browser), requests(browser)
     yield
-    assert [entry["message"] for entry in browser.get_log("browser") if "favicon" not in entry["message"]] == []
-    import json
-
+    assert complaints(browser) == []
     own = address.split("/")[2]
-    asked = [json.loads(entry["message"])["message"] for entry in browser.get_log("performance")]
-    urls = [event["params"]["request"]["url"] for event in asked if event["method"] == "Network.requestWillBeSent"]
-    assert [url for url in urls if not url.startswith((f"http://{own}/", "data:", "about:", "chrome"))] == []
-
-
-def find(browser, selector):
-    from selenium.webdriver.common.by import By
-
-    return browser.find_elements(By.CSS_SELECTOR, selector)
+    assert [url for url in requests(browser) if not url.startswith((f"http://{own}/", "data:", "about:", "chrome"))] == []
 
 
 def test_search_follow_a_result_and_a_link_in_its_body(browser, address):

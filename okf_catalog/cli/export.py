@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import os
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import IO, Annotated, Any
 
 import typer
 
 from okf_catalog.cli import listing, options, output
+from okf_catalog.cli.sink import sink_for
 from okf_catalog.errors import UsageError
 from okf_catalog.views import export as view
 from okf_catalog.views.export import Column
@@ -66,7 +65,7 @@ def export(
     opened = options.open_bundle(bundle, db, no_sync=no_sync)
     connection, owner = opened.view.connection, opened.view.bundle.name
     connection.execute("begin")  # one state of the catalog for all tables
-    with _sink(target, chosen) as sink:
+    with sink_for(target, binary=chosen == PARQUET) as sink:
         if chosen == SQL:
             sink.write("BEGIN;\n")
         for name in names:
@@ -82,50 +81,6 @@ def _format(name: str | None, target: str | None) -> str:
     if name is None:
         return _SUFFIXES.get(os.path.splitext(target or "")[1].lower(), CSV)
     return output.choose_format(name, as_json=False, pretty=False, default=CSV, formats=FORMATS)
-
-
-@contextmanager
-def _sink(target: str | None, chosen: str) -> Iterator[Any]:
-    """Where to write: text, or bytes for Parquet. A file appears when all of it is written."""
-    if target is None:
-        yield sys.stdout.buffer if chosen == PARQUET else _Terminal() if sys.stdout.isatty() else sys.stdout
-        return
-    place = os.path.realpath(os.path.expanduser(target))
-    if os.path.exists(place) and not os.path.isfile(place):  # a pipe or device has no other way
-        with _opened(place, chosen) as sink:
-            yield sink
-        return
-    try:
-        descriptor, partial = tempfile.mkstemp(prefix=".okf-export-", dir=os.path.dirname(place))
-    except OSError as problem:
-        raise UsageError(f"cannot write {target}: {problem.strerror}") from None
-    try:
-        os.fchmod(descriptor, 0o666 & ~_umask())
-        with _opened(descriptor, chosen) as sink:
-            yield sink
-        os.replace(partial, place)
-    except BaseException:
-        os.unlink(partial)
-        raise
-
-
-def _opened(place: str | int, chosen: str) -> IO[Any]:
-    if chosen == PARQUET:
-        return open(place, "wb")
-    return open(place, "w", encoding="utf-8", errors="backslashreplace", newline="")
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-class _Terminal:
-    """Standard output, where that is a terminal."""
-
-    def write(self, text: str) -> None:
-        sys.stdout.write(output.safe(text))
 
 
 # -- formats -----------------------------------------------------------------------------

@@ -18,8 +18,8 @@ from okf_catalog.catalog.sync import bundle_at, bundle_named, sync, system_clock
 from okf_catalog.cli import completion, options, output
 from okf_catalog.errors import BundleError, CatalogError, UsageError
 from okf_catalog.format import slugs
+from okf_catalog.views.drawing import LAYOUTS
 
-LAYOUTS = ("cose", "concentric", "breadthfirst", "circle", "grid")
 _PUBLIC = {
     "default_allow_sql": False, "allow_download": False, "allow_csv_stream": False, "max_returned_rows": 500,
     "sql_time_limit_ms": 1000, "default_cache_ttl": 60,

@@ -8,8 +8,9 @@ from typing import Any
 
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
+from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
-from mdit_py_plugins.anchors import anchors_plugin
+from mdit_py_plugins.anchors.index import slugify
 from mdit_py_plugins.footnote import footnote_plugin
 
 _SAFE_SCHEMES = ("http://", "https://", "mailto:")
@@ -33,12 +34,30 @@ def to_html(body: str, link: Link) -> str:
 @lru_cache(maxsize=1)
 def _parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False, "typographer": False}).enable(["table", "strikethrough"])
-    parser.use(footnote_plugin).use(anchors_plugin, max_level=4, permalink=False)
+    parser.use(footnote_plugin)
+    parser.core.ruler.push("okf_headings", _name_headings)
     # Every target is judged by `_open`; the parser's own list would print the markdown of refused ones.
     parser.validateLink = lambda url: True  # type: ignore[method-assign]  # noqa: ARG005
     for name, rule in (("link_open", _open), ("link_close", _close), ("image", _image)):
         parser.add_render_rule(name, rule)
     return parser
+
+
+def _name_headings(state: StateCore) -> None:
+    """Give headings the ids that links to them use: `#a-title`, `#a-title-1` for the second of that name.
+
+    Not the plugin for it: its time grows with the square of the headings of one name, and bodies are hostile.
+    """
+    taken: dict[str, int] = {}
+    for token, content in zip(state.tokens, state.tokens[1:], strict=False):
+        if token.type == "heading_open":
+            parts = (child.content for child in content.children or [] if child.type in ("text", "code_inline"))
+            name = slug = slugify("".join(parts))
+            while name in taken:
+                name = f"{slug}-{taken[slug]}"
+                taken[slug] += 1
+            taken[name] = 1
+            token.attrSet("id", name)
 
 
 def _open(self: RendererHTML, tokens: Sequence[Token], number: int, options: Any, env: dict[str, Any]) -> str:

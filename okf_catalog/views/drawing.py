@@ -8,6 +8,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 Row = dict[str, Any]
 FORMATS = ("dot", "graphml", "mermaid")
+LAYOUTS = ("cose", "concentric", "breadthfirst", "circle", "grid")
+"""How a page can lay a graph out."""
 # XML 1.0 has no way to write these, not even escaped.
 _NO_XML = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 65534, 65535), "�")
 _NO_MERMAID = str.maketrans({'"': "#quot;", "#": "#35;", "\n": " ", "<": "#lt;", ">": "#gt;", "`": "#96;", "\\": "#92;"})
