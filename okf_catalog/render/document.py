@@ -20,7 +20,7 @@ from okf_catalog.views.body_html import is_safe_address
 
 _SCRIPTS = ("base.js", "search.js", "list.js", "file.js", "graph.js", "main.js")
 """In the order in which they build on each other; they become one script."""
-_LIBRARY = ("datasette_plugin", "static", "cytoscape.min.js")
+_LIBRARY = "datasette_plugin/static/cytoscape.min.js"
 """One copy for both: Datasette serves only what lies in its plugin."""
 MOST_FILES = 20_000
 MOST_BYTES = 64 * 1024 * 1024
@@ -59,7 +59,7 @@ def document(connection: sqlite3.Connection, bundle: str, options: Options) -> I
     style = (here / "page.css").read_text("utf-8")
     parts = [(here / name).read_text("utf-8") for name in _SCRIPTS]
     script = "(() => {\n" + '"use strict";\n' + "".join(parts) + "})();\n"
-    library = files("okf_catalog").joinpath(*_LIBRARY).read_text("utf-8")
+    library = files("okf_catalog").joinpath(_LIBRARY).read_text("utf-8")
     settings = {
         "title": options.title, "layout": options.layout, "map": options.as_map,
         "synced_at": pages.synced_at(connection, bundle), "version": __version__,

@@ -45,7 +45,7 @@ function showGraph(query, isMap) {
     },
     style: [
       { selector: "node[!isBox]", style: { label: many ? "" : "data(label)", "background-color": "data(colour)", width: isMap ? 18 : "data(size)", height: isMap ? 18 : "data(size)", color: ink,
-        "font-size": isMap ? 7 : 15, "text-wrap": "ellipsis", "text-max-width": isMap ? 60 : 180, "text-valign": "bottom", "text-margin-y": 3, "min-zoomed-font-size": 7 } },
+        "font-size": isMap ? 8 : 20, "text-wrap": "ellipsis", "text-max-width": isMap ? 62 : 200, "text-valign": "bottom", "text-margin-y": 3, "min-zoomed-font-size": 7 } },
       { selector: "node[?isBox]", style: { label: "data(label)", "background-opacity": 0.07, "border-width": 1, "border-color": "#999", shape: "round-rectangle", padding: 12, color: ink, "font-size": 14 } },
       { selector: "node[?start]", style: { "border-width": 4, "border-color": ink } },
       { selector: "edge", style: { width: 1, "line-color": "#999", "target-arrow-color": "#999", "target-arrow-shape": many ? "none" : "triangle", "arrow-scale": 0.7, "curve-style": many ? "haystack" : "straight", opacity: many ? 0.25 : 0.6 } },
