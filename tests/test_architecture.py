@@ -29,7 +29,6 @@ BELOW = {
     "search": {"format", "errors", "trace", "bundle", "migrations", "catalog"},
     "checks": {"format", "errors", "trace", "bundle", "migrations", "catalog"},
     "views": {"format", "errors", "trace", "bundle", "migrations", "catalog"},
-    "render": {"format", "errors", "catalog", "views"},
 }
 DOORS = ("cli", "datasette_plugin", "__main__", "__init__")
 

@@ -39,7 +39,7 @@ def _verb(name: str, module: str | None = None) -> Verb:
 VERBS = {verb.name: verb for verb in (
     _verb("sync"), _verb("find"), _verb("search"), _verb("show"), _verb("bundles"), _verb("registry"), _verb("sql"),
     _verb("index"), _verb("dirs"), _verb("stats"), _verb("types"), _verb("tags"), _verb("files"), _verb("catalog"), _verb("graph"), _verb("facets"),
-    _verb("review"), _verb("changes"), _verb("history"), _verb("related"), _verb("sources"), _verb("actors"), _verb("export"), _verb("render"),
+    _verb("review"), _verb("changes"), _verb("history"), _verb("related"), _verb("sources"), _verb("actors"), _verb("export"),
     _verb("validate"), _verb("lint"), _verb("loose"), _verb("references"), _verb("doctor"), _verb("compact"), _verb("snapshot"), _verb("forget"), _verb("server"), _verb("skill"), _verb("version"),
 )}  # fmt: skip
 
