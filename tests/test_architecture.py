@@ -98,8 +98,9 @@ def test_questions_to_a_settled_bundle_load_no_parser(bundle):
     assert process("sync", root).returncode == 0
     time.sleep(2.1)  # until then the files count as unsettled and are read again
     assert process("sync", root).returncode == 0
-    heavy = {"yaml", "pyromark", "sqlite_utils", "datasette", "rich", "pydantic", "markdown_it", "pathspec", "regex"}
-    for arguments in (["find", str(root)], ["show", "a.md", "--json"], ["sync", str(root)], ["bundles", "--json"]):
+    heavy = {"yaml", "pyromark", "sqlite_utils", "datasette", "rich", "pydantic", "markdown_it", "pathspec", "regex",
+             "typer", "click", "inspect", "argparse"}
+    for arguments in (["search", str(root), "a"], ["find", str(root)], ["show", "a.md", "--json"], ["sync", str(root)], ["bundles", "--json"]):
         modules = loaded(f"from okf_catalog.cli import main; assert main({arguments!r}) == 0")
         assert not modules & heavy, arguments
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import typer
-
 from okf_catalog.cli import listing, options, output
+from okf_catalog.cli.declared import Option
 from okf_catalog.errors import UsageError
 from okf_catalog.views import actors as view
 
@@ -15,7 +14,7 @@ KINDS = ("human", "process", "team", "agent", "unknown")
 
 def actors(
     bundle: options.BundleArgument = None,
-    kind: Annotated[list[str] | None, typer.Option("--kind", metavar="KIND", help=f"Only these: {', '.join(KINDS)}. Repeatable.", show_default=False, autocompletion=lambda: list(KINDS))] = None,
+    kind: Annotated[list[str] | None, Option("--kind", metavar="KIND", help=f"Only these: {', '.join(KINDS)}. Repeatable.", show_default=False, autocompletion=lambda: list(KINDS))] = None,
     as_of: options.AsOf = None,
     form: options.Format = None,
     as_json: options.Json = False,

@@ -6,12 +6,11 @@ import os
 import sqlite3
 from typing import Annotated, Any
 
-import typer
-
 from okf_catalog import registry
 from okf_catalog.catalog import database, queries
 from okf_catalog.catalog.sync import bundle_named, is_up_to_date
 from okf_catalog.cli import completion, listing, options, output
+from okf_catalog.cli.declared import Argument, Option
 from okf_catalog.errors import CatalogError, UsageError
 from okf_catalog.format import slugs
 from okf_catalog.views.digest import digest as digest_of
@@ -26,8 +25,8 @@ _DIGEST = "digest"
 
 
 def bundles(
-    names: Annotated[list[str] | None, typer.Argument(metavar="[BUNDLE]...", help="Only these: directories, or @names. [default: all]", show_default=False, autocompletion=completion.bundles)] = None,
-    digest: Annotated[bool, typer.Option("--digest", help="With a digest of the content as the catalog has it: the same on any machine, whatever the syncs.")] = False,
+    names: Annotated[list[str] | None, Argument(metavar="[BUNDLE]...", help="Only these: directories, or @names. [default: all]", show_default=False, autocompletion=completion.bundles)] = None,
+    digest: Annotated[bool, Option("--digest", help="With a digest of the content as the catalog has it: the same on any machine, whatever the syncs.")] = False,
     db: options.Database = None,
     form: options.Format = None,
     as_json: options.Json = False,

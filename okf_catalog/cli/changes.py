@@ -7,9 +7,8 @@ from datetime import datetime
 from itertools import groupby
 from typing import Annotated, Any
 
-import typer
-
 from okf_catalog.cli import listing, options, output
+from okf_catalog.cli.declared import Option
 from okf_catalog.errors import UsageError
 from okf_catalog.format.durations import duration
 from okf_catalog.format.values import parse_instant, utc_text
@@ -23,10 +22,10 @@ _CALLED = {"effective_status": "status"}
 
 def changes(
     bundle: options.BundleArgument = None,
-    since: Annotated[str | None, typer.Option("--since", metavar="WHEN", help="From an instant or date on, for the last 7d (12h, 2w), or after a sync by its number.", show_default=False)] = None,
-    kind: Annotated[list[str] | None, typer.Option("--kind", metavar="KIND", help=f"Only these: {', '.join(view.KINDS)}. Repeatable.", show_default=False, autocompletion=lambda: list(view.KINDS))] = None,
-    field: Annotated[list[str] | None, typer.Option("--field", metavar="NAME", help="Only changes of this field: status, title, body, path, … Repeatable.", show_default=False, autocompletion=lambda: list(view.FIELDS))] = None,
-    as_of: Annotated[str | None, typer.Option("--as-of", metavar="INSTANT", help="Count --since 7d back from this moment.", show_default=False)] = None,
+    since: Annotated[str | None, Option("--since", metavar="WHEN", help="From an instant or date on, for the last 7d (12h, 2w), or after a sync by its number.", show_default=False)] = None,
+    kind: Annotated[list[str] | None, Option("--kind", metavar="KIND", help=f"Only these: {', '.join(view.KINDS)}. Repeatable.", show_default=False, autocompletion=lambda: list(view.KINDS))] = None,
+    field: Annotated[list[str] | None, Option("--field", metavar="NAME", help="Only changes of this field: status, title, body, path, … Repeatable.", show_default=False, autocompletion=lambda: list(view.FIELDS))] = None,
+    as_of: Annotated[str | None, Option("--as-of", metavar="INSTANT", help="Count --since 7d back from this moment.", show_default=False)] = None,
     form: options.Format = None,
     as_json: options.Json = False,
     pretty: options.Pretty = False,

@@ -2,46 +2,47 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
 import sys
 from collections.abc import Callable
 from typing import Annotated, Any
 
-import typer
-
 from okf_catalog.catalog import freshness
 from okf_catalog.cli import output
+from okf_catalog.cli.declared import Option, Parameter, parameter, parameters
 from okf_catalog.errors import UsageError
 from okf_catalog.format.durations import age
 
-Verbose = Annotated[int, typer.Option("-v", "--verbose", count=True, show_default=False, help="Say on stderr what is done and as of when the answer is; -vv in detail.")]
-Fresh = Annotated[str, typer.Option("--fresh", metavar="POLICY", help="auto: refresh first, answer from the last sync where that fails; never: do not look at the files; require: exit 1 where the answer is not fresh.")]
-Provenance = Annotated[bool, typer.Option("--provenance", help="Say as of when the answer is: in the head of JSON, else on stderr.")]
+Verbose = Annotated[int, Option("-v", "--verbose", count=True, show_default=False, help="Say on stderr what is done and as of when the answer is; -vv in detail.")]
+Fresh = Annotated[str, Option("--fresh", metavar="POLICY", help="auto: refresh first, answer from the last sync where that fails; never: do not look at the files; require: exit 1 where the answer is not fresh.")]
+Provenance = Annotated[bool, Option("--provenance", help="Say as of when the answer is: in the head of JSON, else on stderr.")]
 
 
-def with_common_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`function` with the options of this module; a verb that can refresh has `--no-sync` already."""
-    signature = inspect.signature(function, eval_str=True)
-    taken = _option_names(signature)
-    is_question = "no_sync" in signature.parameters
-    added: list[inspect.Parameter] = []
+class Verb:
+    """A verb's function with the options of this module; a verb that can refresh has `--no-sync` already."""
 
-    def add(name: str, kind: Any, default: object, option: str) -> None:
-        if option not in taken and name not in signature.parameters:
-            added.append(inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default))
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        own = parameters(function)
+        taken = {spelling for one in own for spelling in one.declared.names}
+        names = {one.name for one in own}
+        self.is_question = "no_sync" in names
+        self._added: list[Parameter] = []
+        if self.is_question:
+            self._add("fresh", Fresh, freshness.AUTO)
+            self._add("provenance", Provenance, False)
+        if "-v" not in taken:
+            self._add("verbose", Verbose, 0)
+        self._added = [one for one in self._added if one.name not in names and not taken & {*one.declared.names}]
+        self.parameters = [*own, *self._added]
 
-    if is_question:
-        add("fresh", Fresh, freshness.AUTO, "--fresh")
-        add("provenance", Provenance, False, "--provenance")
-    add("verbose", Verbose, 0, "-v")
-    ours = {parameter.name for parameter in added}
+    def _add(self, name: str, kind: Any, default: object) -> None:
+        self._added.append(parameter(name, kind, default))
 
-    @functools.wraps(function)
-    def wrapper(**arguments: Any) -> Any:
-        common = {name: arguments.pop(name) for name in ours}
+    def __call__(self, **arguments: Any) -> Any:
+        """Run the verb; returns its exit status. Raises `CatalogError`."""
+        common = {one.name: arguments.pop(one.name) for one in self._added}
         policy = _policy(common.get("fresh", freshness.AUTO))
-        if policy == freshness.NEVER and is_question:
+        if policy == freshness.NEVER and self.is_question:
             arguments["no_sync"] = True
         elif policy == freshness.REQUIRE and arguments.get("no_sync"):
             raise UsageError("--no-sync and --fresh require contradict each other")
@@ -53,25 +54,13 @@ def with_common_options(function: Callable[..., Any]) -> Callable[..., Any]:
             if tells:
                 output.provenance = lambda: provenance(question)
             try:
-                status = function(**arguments)
+                status = self.function(**arguments)
             finally:
                 told = tells and output.provenance is None
                 output.provenance = None
-            if is_question and (verbose or (tells and not told)):
+            if self.is_question and (verbose or (tells and not told)):
                 _tell(question)
         return status
-
-    wrapper.__signature__ = signature.replace(parameters=[*signature.parameters.values(), *added])  # type: ignore[attr-defined]
-    wrapper.__annotations__ = {name: parameter.annotation for name, parameter in wrapper.__signature__.parameters.items()}  # type: ignore[attr-defined]
-    return wrapper
-
-
-def _option_names(signature: inspect.Signature) -> set[str]:
-    names: set[str] = set()
-    for parameter in signature.parameters.values():
-        for detail in getattr(parameter.annotation, "__metadata__", ()):
-            names.update(getattr(detail, "param_decls", None) or ())
-    return names
 
 
 def _policy(text: str) -> str:

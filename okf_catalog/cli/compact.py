@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from okf_catalog.catalog import database, maintenance
 from okf_catalog.catalog.sync import system_clock
 from okf_catalog.cli import options, output, upkeep
+from okf_catalog.cli.declared import Option
 from okf_catalog.format.values import utc_text
 
 
 def compact(
-    keep_history: Annotated[str | None, typer.Option("--keep-history", metavar="DURATION", help="Also drop what syncs changed longer ago than this, such as 90d.", show_default=False)] = None,
+    keep_history: Annotated[str | None, Option("--keep-history", metavar="DURATION", help="Also drop what syncs changed longer ago than this, such as 90d.", show_default=False)] = None,
     wait: upkeep.Wait = 60.0,
     as_json: options.Json = False,
     pretty: options.Pretty = False,

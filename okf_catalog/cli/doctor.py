@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import typer
-
 from okf_catalog.catalog import database
 from okf_catalog.catalog.doctor import ERROR, NOTE, OK, WARNING, Finding, examine
 from okf_catalog.catalog.repair import repair as mend
 from okf_catalog.catalog.sync import system_clock
 from okf_catalog.cli import options, output, upkeep
+from okf_catalog.cli.declared import Option
 
 _MARKS = {OK: "✓", NOTE: "·", WARNING: "!", ERROR: "✗"}
 
 
 def doctor(
-    repair: Annotated[bool, typer.Option("--repair", help="Make anew what is wrong; the files of the bundles are never touched.")] = False,
-    full: Annotated[bool, typer.Option("--full", help="Also build every bundle afresh and compare all rows; takes as long as a first sync.")] = False,
+    repair: Annotated[bool, Option("--repair", help="Make anew what is wrong; the files of the bundles are never touched.")] = False,
+    full: Annotated[bool, Option("--full", help="Also build every bundle afresh and compare all rows; takes as long as a first sync.")] = False,
     wait: upkeep.Wait = 60.0,
     as_json: options.Json = False,
     pretty: options.Pretty = False,

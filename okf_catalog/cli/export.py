@@ -8,9 +8,8 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import IO, Annotated, Any
 
-import typer
-
 from okf_catalog.cli import listing, options, output
+from okf_catalog.cli.declared import Option
 from okf_catalog.cli.sink import sink_for
 from okf_catalog.errors import UsageError
 from okf_catalog.views import export as view
@@ -28,14 +27,14 @@ _encode: Callable[[str], str] = json.encoder.encode_basestring
 
 def export(
     bundle: options.BundleArgument = None,
-    form: Annotated[str | None, typer.Option("--format", metavar="NAME", help=f"{', '.join(FORMATS)}. [default: by the suffix of --output, else {CSV}]", show_default=False)] = None,
-    table: Annotated[str | None, typer.Option("--table", metavar="NAME", help=f"Which table: {', '.join(view.TABLES)}. [default: catalog; for sql all]", show_default=False, autocompletion=lambda: list(view.TABLES))] = None,
-    target: Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Write there, all or nothing. [default: standard output]", show_default=False)] = None,
+    form: Annotated[str | None, Option("--format", metavar="NAME", help=f"{', '.join(FORMATS)}. [default: by the suffix of --output, else {CSV}]", show_default=False)] = None,
+    table: Annotated[str | None, Option("--table", metavar="NAME", help=f"Which table: {', '.join(view.TABLES)}. [default: catalog; for sql all]", show_default=False, autocompletion=lambda: list(view.TABLES))] = None,
+    target: Annotated[str | None, Option("--output", "-o", metavar="FILE", help="Write there, all or nothing. [default: standard output]", show_default=False)] = None,
     fields: options.Fields = None,
     leave_out: options.Except = None,
     limit: options.Limit = None,
     offset: options.Offset = 0,
-    as_of: Annotated[str | None, typer.Option("--as-of", metavar="INSTANT", help="Add is_stale at this moment to the table catalog.", show_default=False)] = None,
+    as_of: Annotated[str | None, Option("--as-of", metavar="INSTANT", help="Add is_stale at this moment to the table catalog.", show_default=False)] = None,
     no_sync: options.NoSync = False,
     db: options.Database = None,
 ) -> int:

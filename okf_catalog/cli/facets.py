@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import typer
-
 from okf_catalog.cli import listing, options, output
+from okf_catalog.cli.declared import Option
 from okf_catalog.views import facets as view
 
 _NONE = "(none)"
@@ -18,7 +17,7 @@ _COLUMNS = 8
 
 def facets(
     bundle: options.BundleArgument = None,
-    by: Annotated[list[str] | None, typer.Option("--by", metavar="WHAT", help=f"{', '.join(view.DIMENSIONS)}; two of them with a comma (type,trust) make a two-way table. Repeatable. [default: {', '.join(view.USUAL)}]", show_default=False, autocompletion=lambda: list(view.DIMENSIONS))] = None,
+    by: Annotated[list[str] | None, Option("--by", metavar="WHAT", help=f"{', '.join(view.DIMENSIONS)}; two of them with a comma (type,trust) make a two-way table. Repeatable. [default: {', '.join(view.USUAL)}]", show_default=False, autocompletion=lambda: list(view.DIMENSIONS))] = None,
     types: options.Types = None,
     dirs: options.Dirs = None,
     tags: options.Tags = None,
@@ -28,7 +27,7 @@ def facets(
     not_types: options.NotTypes = None,
     not_tags: options.NotTags = None,
     not_statuses: options.NotStatuses = None,
-    limit: Annotated[int | None, typer.Option("--limit", metavar="N", min=0, help="At most N values of each.", show_default=False)] = None,
+    limit: Annotated[int | None, Option("--limit", metavar="N", min=0, help="At most N values of each.", show_default=False)] = None,
     as_of: options.AsOf = None,
     form: options.Format = None,
     as_json: options.Json = False,

@@ -5,11 +5,10 @@ from __future__ import annotations
 import csv
 from typing import Annotated
 
-import typer
-
 from okf_catalog.catalog import queries
 from okf_catalog.catalog.filters import Filters
 from okf_catalog.cli import completion, options, output
+from okf_catalog.cli.declared import Option
 from okf_catalog.errors import UsageError
 from okf_catalog.format.trust import TIERS
 from okf_catalog.format.vocabulary import STATUSES
@@ -24,14 +23,14 @@ _PARSE_ERROR = "(parse error)"
 
 def find(
     bundle: options.BundleArgument = None,
-    query: Annotated[list[str] | None, typer.Option("--query", "-q", metavar="TEXT", help="Literal text in title, description or body. Repeatable: all have to be there.", show_default=False)] = None,
+    query: Annotated[list[str] | None, Option("--query", "-q", metavar="TEXT", help="Literal text in title, description or body. Repeatable: all have to be there.", show_default=False)] = None,
     types: options.Types = None,
-    tags: Annotated[list[str] | None, typer.Option("--tags", "--tag", metavar="LIST", help="With any of these tags; quote a tag that holds a comma: '\"x, y\",z'.", show_default=False, autocompletion=completion.tags)] = None,
-    status: Annotated[str | None, typer.Option("--status", metavar="STATUS", help=f"{', '.join(STATUSES)}; a concept without one is stable.", show_default=False, autocompletion=lambda: list(STATUSES))] = None,
+    tags: Annotated[list[str] | None, Option("--tags", "--tag", metavar="LIST", help="With any of these tags; quote a tag that holds a comma: '\"x, y\",z'.", show_default=False, autocompletion=completion.tags)] = None,
+    status: Annotated[str | None, Option("--status", metavar="STATUS", help=f"{', '.join(STATUSES)}; a concept without one is stable.", show_default=False, autocompletion=lambda: list(STATUSES))] = None,
     stale_only: options.StaleOnly = False,
-    trust_tier: Annotated[str | None, typer.Option("--trust-tier", metavar="TIER", help=f"{', '.join(TIERS)}.", show_default=False, autocompletion=lambda: list(TIERS))] = None,
-    trust_current: Annotated[str | None, typer.Option("--trust-current", metavar="TIER", help="Like --trust-tier, counting only verifications on or after generated.at.", show_default=False)] = None,
-    ask: Annotated[str | None, typer.Option("--ask", metavar="REQUEST", help='Filters from words: "stale deprecated metrics tagged finance".', show_default=False)] = None,
+    trust_tier: Annotated[str | None, Option("--trust-tier", metavar="TIER", help=f"{', '.join(TIERS)}.", show_default=False, autocompletion=lambda: list(TIERS))] = None,
+    trust_current: Annotated[str | None, Option("--trust-current", metavar="TIER", help="Like --trust-tier, counting only verifications on or after generated.at.", show_default=False)] = None,
+    ask: Annotated[str | None, Option("--ask", metavar="REQUEST", help='Filters from words: "stale deprecated metrics tagged finance".', show_default=False)] = None,
     as_of: options.AsOf = None,
     form: options.Format = None,
     as_json: options.Json = False,

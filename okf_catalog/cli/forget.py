@@ -6,18 +6,17 @@ import os
 import sqlite3
 from typing import Annotated
 
-import typer
-
 from okf_catalog.catalog import database, maintenance
 from okf_catalog.catalog import sync as syncing
 from okf_catalog.cli import completion, options, output, upkeep
+from okf_catalog.cli.declared import Argument, Option
 from okf_catalog.errors import UsageError
 from okf_catalog.format import slugs
 
 
 def forget(
-    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="Bundles of the catalog: a name, @name, or the directory.", autocompletion=completion.bundles)],
-    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Say what would go; change nothing.")] = False,
+    names: Annotated[list[str], Argument(metavar="NAME...", help="Bundles of the catalog: a name, @name, or the directory.", autocompletion=completion.bundles)],
+    dry_run: Annotated[bool, Option("--dry-run", "-n", help="Say what would go; change nothing.")] = False,
     wait: upkeep.Wait = 60.0,
     as_json: options.Json = False,
     pretty: options.Pretty = False,

@@ -5,9 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Annotated, Any
 
-import typer
-
 from okf_catalog.cli import judging, listing, options, output
+from okf_catalog.cli.declared import Option
 from okf_catalog.views import drawing
 from okf_catalog.views import graph as view
 from okf_catalog.views.lists import Asked
@@ -18,12 +17,12 @@ _EDGES = ("source", "target")
 
 def graph(
     bundle: options.BundleArgument = None,
-    minimal: Annotated[bool, typer.Option("--minimal", help="Nodes with id and title alone, beside the types and tags with their ids.")] = False,
-    body: Annotated[bool, typer.Option("--body/--no-body", help="With the text of each concept, in JSON.")] = True,
-    hubs: Annotated[bool, typer.Option("--hubs", help="The concepts that others link to.")] = False,
-    traffic: Annotated[bool, typer.Option("--traffic", help="The links between directories.")] = False,
-    cut: Annotated[int | None, typer.Option("--cut", metavar="N", help="With --traffic: leave out what fewer than N links connect. [default: chosen so that the rest can be read]", show_default=False)] = None,
-    form: Annotated[str | None, typer.Option("--format", metavar="NAME", help=f"{', '.join((*output.FORMATS, *drawing.FORMATS))}; as a table, the links.", show_default=False)] = None,
+    minimal: Annotated[bool, Option("--minimal", help="Nodes with id and title alone, beside the types and tags with their ids.")] = False,
+    body: Annotated[bool, Option("--body/--no-body", help="With the text of each concept, in JSON.")] = True,
+    hubs: Annotated[bool, Option("--hubs", help="The concepts that others link to.")] = False,
+    traffic: Annotated[bool, Option("--traffic", help="The links between directories.")] = False,
+    cut: Annotated[int | None, Option("--cut", metavar="N", help="With --traffic: leave out what fewer than N links connect. [default: chosen so that the rest can be read]", show_default=False)] = None,
+    form: Annotated[str | None, Option("--format", metavar="NAME", help=f"{', '.join((*output.FORMATS, *drawing.FORMATS))}; as a table, the links.", show_default=False)] = None,
     as_json: options.Json = False,
     pretty: options.Pretty = False,
     limit: options.Limit = None,

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import typer
-
 from okf_catalog.cli import judging, listing, options, output
+from okf_catalog.cli.declared import Option
 from okf_catalog.views import index as view
 from okf_catalog.views.graph import UNTYPED
 from okf_catalog.views.places import directories as all_directories
@@ -20,7 +19,7 @@ def index(
     directories: options.Dirs = None,
     depth: options.Depth = None,
     ancestors: options.Ancestors = True,
-    body: Annotated[bool, typer.Option("--body/--no-body", help="With the text of each index.md.")] = True,
+    body: Annotated[bool, Option("--body/--no-body", help="With the text of each index.md.")] = True,
     area: options.Area = None,
     form: options.Format = None,
     as_json: options.Json = False,

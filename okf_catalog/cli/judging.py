@@ -8,18 +8,17 @@ from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, NamedTuple
 from urllib.parse import quote
 
-import typer
-
 from okf_catalog import __version__
 from okf_catalog.checks.thresholds import Threshold
 from okf_catalog.cli import options, output
+from okf_catalog.cli.declared import Option
 from okf_catalog.errors import UsageError
 
 TEXT, JSON, SARIF, GITHUB = "text", "json", "sarif", "github"
 FORMATS = (TEXT, JSON, SARIF, GITHUB, *(name for name in output.FORMATS if name != JSON))
 
-Format = Annotated[str | None, typer.Option("--format", metavar="NAME", help=f"{', '.join(FORMATS)}.", show_default=False)]
-MaxErrors = Annotated[str | None, typer.Option("--max-errors", metavar="N", help="Fail only where more errors than this break conformance.", show_default=False)]
+Format = Annotated[str | None, Option("--format", metavar="NAME", help=f"{', '.join(FORMATS)}.", show_default=False)]
+MaxErrors = Annotated[str | None, Option("--max-errors", metavar="N", help="Fail only where more errors than this break conformance.", show_default=False)]
 
 ERROR, WARNING, NOTE = "error", "warning", "note"
 _GITHUB = {ERROR: "error", WARNING: "warning", NOTE: "notice"}
@@ -121,7 +120,11 @@ def _locations(remark: Remark, directory: str) -> dict[str, Any]:
 
 def paint(text: str, colour: str) -> str:
     """`text` in a colour, on a terminal only."""
-    return typer.style(text, fg=colour) if sys.stdout.isatty() and not os.environ.get("NO_COLOR") else text
+    if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
+        return text
+    import typer
+
+    return typer.style(text, fg=colour)
 
 
 def threshold_remarks(thresholds: Iterable[Threshold]) -> list[Remark]:

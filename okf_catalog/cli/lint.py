@@ -6,14 +6,13 @@ import re
 from datetime import datetime, timedelta
 from typing import Annotated, Any
 
-import typer
-
 from okf_catalog.checks import thresholds
 from okf_catalog.checks.check import CATEGORIES, SEVERITIES, WARN, Check, Finding, Settings, registry
 from okf_catalog.checks.lint import Report
 from okf_catalog.checks.lint import lint as judge
 from okf_catalog.checks.thresholds import Limits, Threshold
 from okf_catalog.cli import judging, options, output
+from okf_catalog.cli.declared import Option
 from okf_catalog.errors import UsageError
 from okf_catalog.format.values import clock_instant, parse_instant, utc_text
 
@@ -24,17 +23,17 @@ _DAYS = {"d": 1, "w": 7}
 
 def lint(
     bundle: options.BundleArgument = None,
-    only: Annotated[str | None, typer.Option("--only", metavar="LIST", help="Only these checks, separated by commas.", show_default=False)] = None,
-    leave_out: Annotated[str | None, typer.Option("--except", metavar="LIST", help="All checks but these.", show_default=False)] = None,
-    extended: Annotated[bool, typer.Option("--extended", help="The extended checks too, and those of other packages.")] = False,
-    min_body: Annotated[int, typer.Option("--min-body", metavar="N", help="Shorter bodies are stubs (characters).")] = 50,
-    stale_after: Annotated[str | None, typer.Option("--stale-after", metavar="AGE", help="Report content generated before this: 90d, 12w, or a date.", show_default=False)] = None,
-    today: Annotated[str | None, typer.Option("--today", "--as-of", metavar="DATE", help="Judge at the end of this day (or at an instant).", show_default=False)] = None,
-    fail_on: Annotated[str, typer.Option("--fail-on", metavar="SEVERITY", help="Exit status 1 where a finding is as bad: never, info, warn.", autocompletion=lambda: [NEVER, *SEVERITIES])] = NEVER,
-    max_stale: Annotated[str | None, typer.Option("--max-stale", metavar="N|P%", help="Exit status 1 where more concepts are stale.", show_default=False)] = None,
-    min_reviewed: Annotated[str | None, typer.Option("--min-reviewed", metavar="P%", help="Exit status 1 where fewer are human-reviewed.", show_default=False)] = None,
-    max_errors: Annotated[str | None, typer.Option("--max-errors", metavar="N", help="Exit status 1 where more errors break conformance.", show_default=False)] = None,
-    list_checks: Annotated[bool, typer.Option("--list", help="List the checks and why they matter, and stop.")] = False,
+    only: Annotated[str | None, Option("--only", metavar="LIST", help="Only these checks, separated by commas.", show_default=False)] = None,
+    leave_out: Annotated[str | None, Option("--except", metavar="LIST", help="All checks but these.", show_default=False)] = None,
+    extended: Annotated[bool, Option("--extended", help="The extended checks too, and those of other packages.")] = False,
+    min_body: Annotated[int, Option("--min-body", metavar="N", help="Shorter bodies are stubs (characters).")] = 50,
+    stale_after: Annotated[str | None, Option("--stale-after", metavar="AGE", help="Report content generated before this: 90d, 12w, or a date.", show_default=False)] = None,
+    today: Annotated[str | None, Option("--today", "--as-of", metavar="DATE", help="Judge at the end of this day (or at an instant).", show_default=False)] = None,
+    fail_on: Annotated[str, Option("--fail-on", metavar="SEVERITY", help="Exit status 1 where a finding is as bad: never, info, warn.", autocompletion=lambda: [NEVER, *SEVERITIES])] = NEVER,
+    max_stale: Annotated[str | None, Option("--max-stale", metavar="N|P%", help="Exit status 1 where more concepts are stale.", show_default=False)] = None,
+    min_reviewed: Annotated[str | None, Option("--min-reviewed", metavar="P%", help="Exit status 1 where fewer are human-reviewed.", show_default=False)] = None,
+    max_errors: Annotated[str | None, Option("--max-errors", metavar="N", help="Exit status 1 where more errors break conformance.", show_default=False)] = None,
+    list_checks: Annotated[bool, Option("--list", help="List the checks and why they matter, and stop.")] = False,
     form: judging.Format = None,
     as_json: options.Json = False,
     pretty: options.Pretty = False,

@@ -6,51 +6,50 @@ import os
 from collections.abc import Sequence
 from typing import Annotated, NamedTuple
 
-import typer
-
 from okf_catalog import registry
 from okf_catalog.catalog import database
 from okf_catalog.catalog.filters import Filters
 from okf_catalog.catalog.freshness import View, view_bundle, view_directory
 from okf_catalog.catalog.sync import system_clock
 from okf_catalog.cli import completion, output
+from okf_catalog.cli.declared import Argument, Option
 from okf_catalog.errors import BundleError, CatalogError, StaleError, UsageError
 from okf_catalog.format import slugs
 from okf_catalog.format.trust import TIERS
 from okf_catalog.format.values import clock_instant, utc_text
 from okf_catalog.format.vocabulary import STATUSES
 
-Database = Annotated[str | None, typer.Option("--db", metavar="FILE", help="The catalog file. [default: $OKF_CATALOG_DB, else ~/.okf/catalog.db]", show_default=False)]
-Json = Annotated[bool, typer.Option("--json", help="One JSON document on one line.")]
-Pretty = Annotated[bool, typer.Option("--pretty", help="Indented JSON.")]
-Format = Annotated[str | None, typer.Option("--format", metavar="NAME", help=f"{', '.join(output.FORMATS)}.", show_default=False)]
-Fields = Annotated[str | None, typer.Option("--fields", metavar="LIST", help="Only these columns, separated by commas.", show_default=False)]
-Except = Annotated[str | None, typer.Option("--except", metavar="LIST", help="All columns but these.", show_default=False)]
-NoSync = Annotated[bool, typer.Option("--no-sync", help="Answer from the catalog as it is; do not look at the files.")]
-AsOf = Annotated[str | None, typer.Option("--as-of", metavar="INSTANT", help="Judge staleness at this moment; a bare date means the end of that day.", show_default=False)]
-BundleArgument = Annotated[str | None, typer.Argument(metavar="[BUNDLE]", help="A directory, or @name of a registered or synced bundle. [default: $OKF_DEFAULT_BUNDLE_DIR, else the registry's]", show_default=False, autocompletion=completion.bundles)]
+Database = Annotated[str | None, Option("--db", metavar="FILE", help="The catalog file. [default: $OKF_CATALOG_DB, else ~/.okf/catalog.db]", show_default=False)]
+Json = Annotated[bool, Option("--json", help="One JSON document on one line.")]
+Pretty = Annotated[bool, Option("--pretty", help="Indented JSON.")]
+Format = Annotated[str | None, Option("--format", metavar="NAME", help=f"{', '.join(output.FORMATS)}.", show_default=False)]
+Fields = Annotated[str | None, Option("--fields", metavar="LIST", help="Only these columns, separated by commas.", show_default=False)]
+Except = Annotated[str | None, Option("--except", metavar="LIST", help="All columns but these.", show_default=False)]
+NoSync = Annotated[bool, Option("--no-sync", help="Answer from the catalog as it is; do not look at the files.")]
+AsOf = Annotated[str | None, Option("--as-of", metavar="INSTANT", help="Judge staleness at this moment; a bare date means the end of that day.", show_default=False)]
+BundleArgument = Annotated[str | None, Argument(metavar="[BUNDLE]", help="A directory, or @name of a registered or synced bundle. [default: $OKF_DEFAULT_BUNDLE_DIR, else the registry's]", show_default=False, autocompletion=completion.bundles)]
 
-ConceptArgument = Annotated[str, typer.Argument(metavar="PATH-OR-ID", help="A path in the bundle, its id (the path without .md), or a file on disk.", autocompletion=completion.concepts)]
-InBundle = Annotated[str | None, typer.Option("--bundle", "-b", metavar="BUNDLE", help="Look only there: a directory or @name. [default: all bundles of the catalog]", show_default=False, autocompletion=completion.bundles)]
-Limit = Annotated[int | None, typer.Option("--limit", metavar="N", min=0, help="Show at most N.", show_default=False)]
-Offset = Annotated[int, typer.Option("--offset", metavar="N", min=0, help="Leave out the first N.", show_default=False)]
+ConceptArgument = Annotated[str, Argument(metavar="PATH-OR-ID", help="A path in the bundle, its id (the path without .md), or a file on disk.", autocompletion=completion.concepts)]
+InBundle = Annotated[str | None, Option("--bundle", "-b", metavar="BUNDLE", help="Look only there: a directory or @name. [default: all bundles of the catalog]", show_default=False, autocompletion=completion.bundles)]
+Limit = Annotated[int | None, Option("--limit", metavar="N", min=0, help="Show at most N.", show_default=False)]
+Offset = Annotated[int, Option("--offset", metavar="N", min=0, help="Leave out the first N.", show_default=False)]
 
 # Filters. All can be repeated; values of one option are alternatives.
 List = list[str] | None
-Types = Annotated[List, typer.Option("--type", metavar="TYPE", help="Of this type, whatever its case. Repeatable: any of them.", show_default=False, autocompletion=completion.types)]
-Tags = Annotated[List, typer.Option("--tag", metavar="TAG", help="With this tag.", show_default=False, autocompletion=completion.tags)]
-Statuses = Annotated[List, typer.Option("--status", metavar="STATUS", help="Of this status; a concept without one is stable.", show_default=False, autocompletion=lambda: list(STATUSES))]
-Trusts = Annotated[List, typer.Option("--trust", metavar="TIER", help="Of this trust tier.", show_default=False, autocompletion=lambda: list(TIERS))]
-StaleOnly = Annotated[bool, typer.Option("--stale-only", help="Only what is past its stale_after.")]
-Dirs = Annotated[List, typer.Option("--dir", metavar="DIR", help="In this directory or below; `.` is the root alone.", show_default=False)]
-Area = Annotated[List, typer.Option("--area", metavar="NAME", help="Deprecated: use --dir.", show_default=False, hidden=True)]
-NotTypes = Annotated[List, typer.Option("--not-type", metavar="TYPE", help="Not of this type.", show_default=False, autocompletion=completion.types)]
-NotTags = Annotated[List, typer.Option("--not-tag", metavar="TAG", help="Without this tag.", show_default=False, autocompletion=completion.tags)]
-NotStatuses = Annotated[List, typer.Option("--not-status", metavar="STATUS", help="Not of this status.", show_default=False)]
+Types = Annotated[List, Option("--type", metavar="TYPE", help="Of this type, whatever its case. Repeatable: any of them.", show_default=False, autocompletion=completion.types)]
+Tags = Annotated[List, Option("--tag", metavar="TAG", help="With this tag.", show_default=False, autocompletion=completion.tags)]
+Statuses = Annotated[List, Option("--status", metavar="STATUS", help="Of this status; a concept without one is stable.", show_default=False, autocompletion=lambda: list(STATUSES))]
+Trusts = Annotated[List, Option("--trust", metavar="TIER", help="Of this trust tier.", show_default=False, autocompletion=lambda: list(TIERS))]
+StaleOnly = Annotated[bool, Option("--stale-only", help="Only what is past its stale_after.")]
+Dirs = Annotated[List, Option("--dir", metavar="DIR", help="In this directory or below; `.` is the root alone.", show_default=False)]
+Area = Annotated[List, Option("--area", metavar="NAME", help="Deprecated: use --dir.", show_default=False, hidden=True)]
+NotTypes = Annotated[List, Option("--not-type", metavar="TYPE", help="Not of this type.", show_default=False, autocompletion=completion.types)]
+NotTags = Annotated[List, Option("--not-tag", metavar="TAG", help="Without this tag.", show_default=False, autocompletion=completion.tags)]
+NotStatuses = Annotated[List, Option("--not-status", metavar="STATUS", help="Not of this status.", show_default=False)]
 
 
-Depth = Annotated[str | None, typer.Option("--depth", metavar="N", help="At most N levels below each --dir, or below the root.", show_default=False)]
-Ancestors = Annotated[bool, typer.Option("--ancestors/--no-ancestors", help="With the directories on the way to each --dir.")]
+Depth = Annotated[str | None, Option("--depth", metavar="N", help="At most N levels below each --dir, or below the root.", show_default=False)]
+Ancestors = Annotated[bool, Option("--ancestors/--no-ancestors", help="With the directories on the way to each --dir.")]
 
 
 def tiers(values: List) -> tuple[str, ...]:

@@ -6,12 +6,10 @@ import os
 from collections.abc import Iterable
 from typing import Annotated, Any
 
-import typer
-from typer.core import TyperGroup
-
 from okf_catalog.bundle import Skipped, Unreadable, open_directory, open_root, read, walk
 from okf_catalog.cli import options, output
-from okf_catalog.errors import BundleError, UsageError
+from okf_catalog.cli.declared import Argument, Group, Option
+from okf_catalog.errors import BundleError
 from okf_catalog.format.problem import Failure
 from okf_catalog.registry import edit, resolve, store, transfer
 from okf_catalog.registry import place as places
@@ -19,53 +17,11 @@ from okf_catalog.registry.errors import RegistryError
 from okf_catalog.registry.place import Place
 from okf_catalog.registry.view import Ref, View
 
-_DEFAULT_COMMAND = "list"
-_HELP_WORDS = ("--help", "-h", "help")
+Global = Annotated[bool, Option("--global", "-g", help="Use the registry in $OKF_HOME, whatever the project has.")]
+Slug = Annotated[str, Argument(metavar="@SLUG", help="The name of a bundle or group; @ is the default bundle.", show_default=False)]
+Members = Annotated[list[str], Argument(metavar="@MEMBER...", help="Bundles or groups.", show_default=False)]
 
 
-class Subcommands(TyperGroup):
-    """The subcommands of the verb; without one it lists."""
-
-    def arrange(self, argv: list[str]) -> list[str]:
-        """`argv` (beginning with the verb) with its subcommand in second place. Raises `UsageError`."""
-        verb, *rest = argv
-        if not rest:
-            return [verb, _DEFAULT_COMMAND]
-        if rest[0] in _HELP_WORDS:
-            return [verb, "--help"]
-        if rest[0] in self.commands:
-            return argv
-        if rest[0].startswith("-"):
-            later = next((word for word in rest if word in self.commands), None)
-            if later:
-                raise UsageError(f"the subcommand comes first and its options after it: okf-catalog {verb} {later} …")
-            return [verb, _DEFAULT_COMMAND, *rest]
-        raise UsageError(f"{verb} has no subcommand `{rest[0]}`; it has {', '.join(self.commands)}")
-
-
-registry = typer.Typer(
-    cls=Subcommands, rich_markup_mode=None, no_args_is_help=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)  # fmt: skip
-"""The verb; `okf_catalog.cli.app` finds it by this name."""
-
-
-@registry.callback()
-def overview() -> None:
-    """Name bundles, and say @name wherever a bundle goes.
-
-    The nearest .okf.json in the working directory or above it is the registry; without one
-    it is registry.json in $OKF_HOME (~/.okf). OKF_NO_DISCOVERY=1 keeps to the latter.
-    Without a subcommand: list.
-    """
-
-
-Global = Annotated[bool, typer.Option("--global", "-g", help="Use the registry in $OKF_HOME, whatever the project has.")]
-Slug = Annotated[str, typer.Argument(metavar="@SLUG", help="The name of a bundle or group; @ is the default bundle.", show_default=False)]
-Members = Annotated[list[str], typer.Argument(metavar="@MEMBER...", help="Bundles or groups.", show_default=False)]
-
-
-@registry.command("list")
 def list_names(only_global: Global = False, as_json: options.Json = False, pretty: options.Pretty = False) -> int:
     """List the registered bundles; * marks the default."""
     place = _place(only_global)
@@ -82,11 +38,10 @@ def list_names(only_global: Global = False, as_json: options.Json = False, prett
     return 0
 
 
-@registry.command("set")
 def set_bundle(
-    bundle: Annotated[str, typer.Argument(metavar="DIR|@SLUG", help="A bundle directory, or one that is registered.", show_default=False)],
-    name: Annotated[str | None, typer.Option("--as", metavar="SLUG", help="Its name. [default: from the directory]", show_default=False)] = None,
-    first: Annotated[bool, typer.Option("--default", help="Make it the default, which @ names.")] = False,
+    bundle: Annotated[str, Argument(metavar="DIR|@SLUG", help="A bundle directory, or one that is registered.", show_default=False)],
+    name: Annotated[str | None, Option("--as", metavar="SLUG", help="Its name. [default: from the directory]", show_default=False)] = None,
+    first: Annotated[bool, Option("--default", help="Make it the default, which @ names.")] = False,
     only_global: Global = False,
 ) -> int:
     """Register a bundle, or update one that is.
@@ -109,9 +64,8 @@ def set_bundle(
     return 0
 
 
-@registry.command("del")
 def delete(
-    bundle: Annotated[str, typer.Argument(metavar="DIR|@SLUG", help="A bundle by name or directory, or a group.", show_default=False)],
+    bundle: Annotated[str, Argument(metavar="DIR|@SLUG", help="A bundle by name or directory, or a group.", show_default=False)],
     only_global: Global = False,
 ) -> int:
     """Remove a bundle or group from the registry.
@@ -125,7 +79,6 @@ def delete(
     return 0
 
 
-@registry.command("default")
 def default(bundle: Slug, only_global: Global = False) -> int:
     """Make a bundle the default, which @ names.
 
@@ -137,10 +90,9 @@ def default(bundle: Slug, only_global: Global = False) -> int:
     return 0
 
 
-@registry.command("rename")
 def rename(
     old: Slug,
-    new: Annotated[str, typer.Argument(metavar="NEW", help="Its new name.", show_default=False)],
+    new: Annotated[str, Argument(metavar="NEW", help="Its new name.", show_default=False)],
     only_global: Global = False,
 ) -> int:
     """Rename a bundle or group.
@@ -153,9 +105,8 @@ def rename(
     return 0
 
 
-@registry.command("group")
 def group(
-    slug: Annotated[str, typer.Argument(metavar="SLUG", help="The name of the group.", show_default=False)],
+    slug: Annotated[str, Argument(metavar="SLUG", help="The name of the group.", show_default=False)],
     members: Members,
     only_global: Global = False,
 ) -> int:
@@ -166,9 +117,8 @@ def group(
     return 0
 
 
-@registry.command("ungroup")
 def ungroup(
-    slug: Annotated[str, typer.Argument(metavar="@SLUG", help="The name of the group.", show_default=False)],
+    slug: Annotated[str, Argument(metavar="@SLUG", help="The name of the group.", show_default=False)],
     members: Members,
     only_global: Global = False,
 ) -> int:
@@ -184,10 +134,9 @@ def ungroup(
     return 0
 
 
-@registry.command("link")
 def link(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="What to call the link, and the group of all it brings.", show_default=False)],
-    file: Annotated[str, typer.Argument(metavar="FILE", help="Another registry file, a project's .okf.json for example.", show_default=False)],
+    name: Annotated[str, Argument(metavar="NAME", help="What to call the link, and the group of all it brings.", show_default=False)],
+    file: Annotated[str, Argument(metavar="FILE", help="Another registry file, a project's .okf.json for example.", show_default=False)],
     only_global: Global = False,
 ) -> int:
     """Let the bundles of another registry answer here.
@@ -205,9 +154,8 @@ def link(
     return 0
 
 
-@registry.command("unlink")
 def unlink(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the link.", show_default=False)],
+    name: Annotated[str, Argument(metavar="NAME", help="The name of the link.", show_default=False)],
     only_global: Global = False,
 ) -> int:
     """Drop a link and all names that came with it."""
@@ -217,11 +165,10 @@ def unlink(
     return 0
 
 
-@registry.command("import")
 def import_names(
-    names: Annotated[list[str], typer.Argument(metavar="@SLUG...", help="Bundles or groups of the other registry.", show_default=False)],
-    source: Annotated[str | None, typer.Option("--from", metavar="FILE", help="The registry to copy from. [default: the one in $OKF_HOME]", show_default=False)] = None,
-    name: Annotated[str | None, typer.Option("--as", metavar="SLUG", help="Another name, for a single bundle or group.", show_default=False)] = None,
+    names: Annotated[list[str], Argument(metavar="@SLUG...", help="Bundles or groups of the other registry.", show_default=False)],
+    source: Annotated[str | None, Option("--from", metavar="FILE", help="The registry to copy from. [default: the one in $OKF_HOME]", show_default=False)] = None,
+    name: Annotated[str | None, Option("--as", metavar="SLUG", help="Another name, for a single bundle or group.", show_default=False)] = None,
     only_global: Global = False,
 ) -> int:
     """Copy bundles and groups out of another registry.
@@ -241,7 +188,6 @@ def import_names(
     return 0
 
 
-@registry.command("init")
 def init() -> int:
     """Start a registry for the project in this directory."""
     directory = places.working_directory()
@@ -256,6 +202,19 @@ def init() -> int:
     if parent.is_local:
         output.note(f"there is a registry above, {parent.file}; in this directory the new one answers, being nearer")
     return 0
+
+
+registry = Group(
+    """Name bundles, and say @name wherever a bundle goes.
+
+    The nearest .okf.json in the working directory or above it is the registry; without one
+    it is registry.json in $OKF_HOME (~/.okf). OKF_NO_DISCOVERY=1 keeps to the latter.
+    Without a subcommand: list.
+    """,
+    {"list": list_names, "set": set_bundle, "del": delete, "default": default, "rename": rename, "group": group, "ungroup": ungroup, "link": link, "unlink": unlink, "import": import_names, "init": init},
+    default="list",
+)
+"""The verb; `okf_catalog.cli.app` finds it by this name."""
 
 
 def _place(only_global: bool) -> Place:

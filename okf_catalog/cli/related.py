@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import typer
-
 from okf_catalog.cli import listing, options, output
+from okf_catalog.cli.declared import Option
 from okf_catalog.cli.locate import located
 from okf_catalog.errors import UsageError
 from okf_catalog.views import related as view
@@ -18,13 +17,13 @@ _MOST = 20
 def related(
     concept: options.ConceptArgument,
     bundle: options.InBundle = None,
-    by: Annotated[list[str] | None, typer.Option("--by", metavar="TIE", help=f"Only these ties: {', '.join(TIES)}. Repeatable.", show_default=False, autocompletion=lambda: list(TIES))] = None,
+    by: Annotated[list[str] | None, Option("--by", metavar="TIE", help=f"Only these ties: {', '.join(TIES)}. Repeatable.", show_default=False, autocompletion=lambda: list(TIES))] = None,
     form: options.Format = None,
     as_json: options.Json = False,
     pretty: options.Pretty = False,
     fields: options.Fields = None,
     leave_out: options.Except = None,
-    limit: Annotated[int, typer.Option("--limit", metavar="N", min=0, help="Show at most N; 0 for all.")] = _MOST,
+    limit: Annotated[int, Option("--limit", metavar="N", min=0, help="Show at most N; 0 for all.")] = _MOST,
     offset: options.Offset = 0,
     no_sync: options.NoSync = False,
     db: options.Database = None,

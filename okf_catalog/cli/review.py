@@ -7,9 +7,8 @@ import sys
 from datetime import datetime, timedelta
 from typing import Annotated, Any
 
-import typer
-
 from okf_catalog.cli import listing, options, output
+from okf_catalog.cli.declared import Option
 from okf_catalog.errors import UsageError
 from okf_catalog.format.durations import duration
 from okf_catalog.format.values import utc_text
@@ -23,8 +22,8 @@ _SOON = "30d"
 
 def review(
     bundle: options.BundleArgument = None,
-    within: Annotated[str | None, typer.Option("--within", metavar="TIME", help=f"What goes stale within this time counts too: 12h, 30d, 8w. [default: {_SOON}; for ics no end]", show_default=False)] = None,
-    reason: Annotated[list[str] | None, typer.Option("--reason", metavar="NAME", help=f"Only for this reason: {', '.join(view.REASONS)}. Repeatable.", show_default=False, autocompletion=lambda: list(view.REASONS))] = None,
+    within: Annotated[str | None, Option("--within", metavar="TIME", help=f"What goes stale within this time counts too: 12h, 30d, 8w. [default: {_SOON}; for ics no end]", show_default=False)] = None,
+    reason: Annotated[list[str] | None, Option("--reason", metavar="NAME", help=f"Only for this reason: {', '.join(view.REASONS)}. Repeatable.", show_default=False, autocompletion=lambda: list(view.REASONS))] = None,
     types: options.Types = None,
     dirs: options.Dirs = None,
     tags: options.Tags = None,
@@ -33,7 +32,7 @@ def review(
     not_tags: options.NotTags = None,
     not_statuses: options.NotStatuses = None,
     as_of: options.AsOf = None,
-    form: Annotated[str | None, typer.Option("--format", metavar="NAME", help=f"{', '.join(output.FORMATS)}, {ICS} (a calendar of the due dates).", show_default=False)] = None,
+    form: Annotated[str | None, Option("--format", metavar="NAME", help=f"{', '.join(output.FORMATS)}, {ICS} (a calendar of the due dates).", show_default=False)] = None,
     as_json: options.Json = False,
     pretty: options.Pretty = False,
     fields: options.Fields = None,

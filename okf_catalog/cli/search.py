@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, islice
 from typing import Annotated, Any
 
-import typer
-
 from okf_catalog.cli import completion, options, output
+from okf_catalog.cli.declared import Argument, Option
 from okf_catalog.errors import UsageError
 from okf_catalog.format import slugs
 from okf_catalog.search.library import Named, Opened, catalogued, open_named, read_mode, tiers
@@ -31,11 +30,11 @@ _STREAMED = ("json", "ndjson", "csv", "tsv", "people", "markdown")
 _BANNER = "Usage: okf-catalog search <dir|@slug…|@all> <term…> (okf-catalog search --help)"
 
 def search(
-    arguments: Annotated[list[str] | None, typer.Argument(metavar="BUNDLE... TERM...", help="A directory, or @name of one or more bundles, or @all; then the terms, all of which have to match.", show_default=False, autocompletion=completion.bundles)] = None,
-    regexp: Annotated[bool, typer.Option("--regexp", "-e", help="Read terms as regular expressions over the text as written.")] = False,
-    fuzzy: Annotated[bool, typer.Option("--fuzzy", help="Forgive about one wrong letter in five (engine fts5).")] = False,
-    engine: Annotated[str | None, typer.Option("--engine", metavar="NAME", help="scan (literal text, the default) or fts5 (words, ranked by BM25; also called index).", show_default=False)] = None,
-    within: Annotated[str | None, typer.Option("--in", metavar="FIELDS", help=f"Search only these: {', '.join(FIELDS)}.", show_default=False)] = None,
+    arguments: Annotated[list[str] | None, Argument(metavar="BUNDLE... TERM...", help="A directory, or @name of one or more bundles, or @all; then the terms, all of which have to match.", show_default=False, autocompletion=completion.bundles)] = None,
+    regexp: Annotated[bool, Option("--regexp", "-e", help="Read terms as regular expressions over the text as written.")] = False,
+    fuzzy: Annotated[bool, Option("--fuzzy", help="Forgive about one wrong letter in five (engine fts5).")] = False,
+    engine: Annotated[str | None, Option("--engine", metavar="NAME", help="scan (literal text, the default) or fts5 (words, ranked by BM25; also called index).", show_default=False)] = None,
+    within: Annotated[str | None, Option("--in", metavar="FIELDS", help=f"Search only these: {', '.join(FIELDS)}.", show_default=False)] = None,
     types: options.Types = None,
     dirs: options.Dirs = None,
     area: options.Area = None,
@@ -48,7 +47,7 @@ def search(
     not_statuses: options.NotStatuses = None,
     limit: options.Limit = None,
     offset: options.Offset = 0,
-    explain: Annotated[bool, typer.Option("--explain", help="Say on stderr how terms were read and what scored.")] = False,
+    explain: Annotated[bool, Option("--explain", help="Say on stderr how terms were read and what scored.")] = False,
     as_of: options.AsOf = None,
     form: options.Format = None,
     as_json: options.Json = False,

@@ -10,12 +10,11 @@ import threading
 from contextlib import ExitStack, suppress
 from typing import Annotated
 
-import typer
-
 from okf_catalog import registry
 from okf_catalog.catalog import database
 from okf_catalog.catalog.sync import bundle_at, bundle_named, sync, system_clock
 from okf_catalog.cli import completion, options, output
+from okf_catalog.cli.declared import Argument, Option
 from okf_catalog.errors import BundleError, CatalogError, UsageError
 from okf_catalog.format import slugs
 from okf_catalog.views.drawing import LAYOUTS
@@ -29,17 +28,17 @@ _FACET_MILLISECONDS = 1000
 
 
 def server(
-    bundles: Annotated[list[str] | None, typer.Argument(metavar="[BUNDLE]...", help="Directories, @names or groups. [default: all bundles of the catalog]", show_default=False, autocompletion=completion.bundles)] = None,
-    port: Annotated[int, typer.Option("--port", "-p", min=0, max=65535, help="Port to serve on; 0 takes a free one.")] = 8808,
-    bind: Annotated[str, typer.Option("--bind", metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",
-    public: Annotated[bool, typer.Option("--public", help="For a site that others can reach: no SQL, no download, no CSV of everything, tight limits.")] = False,
-    open_browser: Annotated[bool, typer.Option("--open", help="Open a browser.")] = False,
-    watch: Annotated[bool, typer.Option("--watch", help="Follow the files while serving.")] = False,
-    title: Annotated[str | None, typer.Option("--title", "-t", metavar="TEXT", help="Title of the site.", show_default=False)] = None,
-    link: Annotated[str | None, typer.Option("--link", "-l", metavar="URL", help="Where the bundle comes from; shown on every page.", show_default=False)] = None,
-    layout: Annotated[str | None, typer.Option("--layout", metavar="NAME", help=f"How graphs are laid out at first: {', '.join(LAYOUTS)}.", show_default=False)] = None,
-    as_map: Annotated[bool, typer.Option("--map", help="Draw graphs with a box around each directory.")] = False,
-    read_only: Annotated[bool, typer.Option("--read-only", help="Nothing: the site never writes. Accepted for scripts that give it.", hidden=True)] = False,
+    bundles: Annotated[list[str] | None, Argument(metavar="[BUNDLE]...", help="Directories, @names or groups. [default: all bundles of the catalog]", show_default=False, autocompletion=completion.bundles)] = None,
+    port: Annotated[int, Option("--port", "-p", min=0, max=65535, help="Port to serve on; 0 takes a free one.")] = 8808,
+    bind: Annotated[str, Option("--bind", metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",
+    public: Annotated[bool, Option("--public", help="For a site that others can reach: no SQL, no download, no CSV of everything, tight limits.")] = False,
+    open_browser: Annotated[bool, Option("--open", help="Open a browser.")] = False,
+    watch: Annotated[bool, Option("--watch", help="Follow the files while serving.")] = False,
+    title: Annotated[str | None, Option("--title", "-t", metavar="TEXT", help="Title of the site.", show_default=False)] = None,
+    link: Annotated[str | None, Option("--link", "-l", metavar="URL", help="Where the bundle comes from; shown on every page.", show_default=False)] = None,
+    layout: Annotated[str | None, Option("--layout", metavar="NAME", help=f"How graphs are laid out at first: {', '.join(LAYOUTS)}.", show_default=False)] = None,
+    as_map: Annotated[bool, Option("--map", help="Draw graphs with a box around each directory.")] = False,
+    read_only: Annotated[bool, Option("--read-only", help="Nothing: the site never writes. Accepted for scripts that give it.", hidden=True)] = False,
     db: options.Database = None,
 ) -> int:
     """Serve a site to browse and search bundles, until Ctrl-C.

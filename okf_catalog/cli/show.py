@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import typer
-
 from okf_catalog.catalog import queries
 from okf_catalog.cli import options, output
+from okf_catalog.cli.declared import Option
 from okf_catalog.cli.locate import located
 
 
 def show(
     concept: options.ConceptArgument,
     bundle: options.InBundle = None,
-    body: Annotated[bool, typer.Option("--body/--no-body", help="With the text of the file.")] = True,
+    body: Annotated[bool, Option("--body/--no-body", help="With the text of the file.")] = True,
     as_of: options.AsOf = None,
     as_json: options.Json = False,
     pretty: options.Pretty = False,

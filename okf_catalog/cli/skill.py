@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 from typing import Annotated
 
-import typer
-
 from okf_catalog import agent_skill
 from okf_catalog.cli import options, output
+from okf_catalog.cli.declared import Argument, Option
 from okf_catalog.errors import UsageError
 
 _FOLDER = "skills"
@@ -17,9 +16,9 @@ _OTHER = "okf"
 
 
 def skill(
-    destination: Annotated[str, typer.Argument(metavar="DEST", help="A project or an agent's directory; the skill goes to DEST/skills/okf-catalog, or to DEST/okf-catalog where DEST is named skills.")],
-    here: Annotated[bool, typer.Option("--here", help="Install into DEST itself.")] = False,
-    force: Annotated[bool, typer.Option("--force", "-f", help="Install into a directory that is not empty, too.")] = False,
+    destination: Annotated[str, Argument(metavar="DEST", help="A project or an agent's directory; the skill goes to DEST/skills/okf-catalog, or to DEST/okf-catalog where DEST is named skills.")],
+    here: Annotated[bool, Option("--here", help="Install into DEST itself.")] = False,
+    force: Annotated[bool, Option("--force", "-f", help="Install into a directory that is not empty, too.")] = False,
     as_json: options.Json = False,
     pretty: options.Pretty = False,
 ) -> int:

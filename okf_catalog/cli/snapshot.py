@@ -5,16 +5,15 @@ from __future__ import annotations
 import os
 from typing import Annotated
 
-import typer
-
 from okf_catalog.catalog import database, maintenance
 from okf_catalog.cli import options, output, upkeep
+from okf_catalog.cli.declared import Argument, Option
 
 
 def snapshot(
-    file: Annotated[str, typer.Argument(metavar="FILE", help="Where to write the copy.")],
-    force: Annotated[bool, typer.Option("--force", "-f", help="Replace FILE if it exists.")] = False,
-    keep_roots: Annotated[bool, typer.Option("--keep-roots", help="Keep the directories of the bundles: for a backup, not for publishing.")] = False,
+    file: Annotated[str, Argument(metavar="FILE", help="Where to write the copy.")],
+    force: Annotated[bool, Option("--force", "-f", help="Replace FILE if it exists.")] = False,
+    keep_roots: Annotated[bool, Option("--keep-roots", help="Keep the directories of the bundles: for a backup, not for publishing.")] = False,
     as_json: options.Json = False,
     pretty: options.Pretty = False,
     db: options.Database = None,

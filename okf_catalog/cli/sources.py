@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import typer
-
 from okf_catalog.cli import listing, options, output
+from okf_catalog.cli.declared import Option
 from okf_catalog.views import sources as view
 
 _FOR_PEOPLE = {"source": "Source", "title": "Title", "concepts": "Concepts", "last_modified": "Modified", "outdated": "Newer than"}
@@ -16,7 +15,7 @@ _SHOWN = 3
 
 def sources(
     bundle: options.BundleArgument = None,
-    newer: Annotated[bool, typer.Option("--newer", help="Only those modified after a concept that rests on them was generated.")] = False,
+    newer: Annotated[bool, Option("--newer", help="Only those modified after a concept that rests on them was generated.")] = False,
     form: options.Format = None,
     as_json: options.Json = False,
     pretty: options.Pretty = False,

@@ -9,23 +9,22 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any
 
-import typer
-
 from okf_catalog.catalog import database, readonly
 from okf_catalog.cli import options, output
+from okf_catalog.cli.declared import Argument, Option
 from okf_catalog.errors import CatalogError, UsageError
 
 USAGE_ERROR = CatalogError.status
 
 
 def sql(
-    query: Annotated[str, typer.Argument(metavar="QUERY", help="One SELECT, or - to read it from standard input.")],
-    parameter: Annotated[list[str] | None, typer.Option("--param", "-p", metavar="NAME=VALUE", help="A value for :NAME in the query. Repeatable.", show_default=False)] = None,
+    query: Annotated[str, Argument(metavar="QUERY", help="One SELECT, or - to read it from standard input.")],
+    parameter: Annotated[list[str] | None, Option("--param", "-p", metavar="NAME=VALUE", help="A value for :NAME in the query. Repeatable.", show_default=False)] = None,
     form: options.Format = None,
     as_json: options.Json = False,
     pretty: options.Pretty = False,
-    limit: Annotated[int, typer.Option("--limit", metavar="N", min=0, help="Rows at most; 0 for all.")] = 1000,
-    timeout: Annotated[float, typer.Option("--timeout", metavar="SECONDS", min=0.01, help="Stop a query that takes longer.")] = 30.0,
+    limit: Annotated[int, Option("--limit", metavar="N", min=0, help="Rows at most; 0 for all.")] = 1000,
+    timeout: Annotated[float, Option("--timeout", metavar="SECONDS", min=0.01, help="Stop a query that takes longer.")] = 30.0,
     db: options.Database = None,
 ) -> int:
     """Run a read-only SQL query on the catalog.

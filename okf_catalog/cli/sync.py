@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 from typing import Annotated
 
-import typer
-
 from okf_catalog import registry
 from okf_catalog.catalog import database
 from okf_catalog.catalog import sync as syncing
 from okf_catalog.cli import completion, options, output, upkeep
+from okf_catalog.cli.declared import Argument, Option
 from okf_catalog.cli.sync_run import Run, Target
 from okf_catalog.errors import BundleError, UsageError
 from okf_catalog.format import slugs
@@ -19,22 +18,22 @@ FORMATS = ("text", "json", "ndjson")
 
 
 def sync(
-    directories: Annotated[list[str], typer.Argument(metavar="DIR...", help="Bundle directories, or @name, @group, @all of registered or synced bundles.", autocompletion=completion.bundles)],
-    name: Annotated[str | None, typer.Option("--name", metavar="NAME", help="What to call a new bundle. [default: from its directory]", show_default=False)] = None,
-    full: Annotated[bool, typer.Option("--full", help="Hash every file, whatever its time stamp says.")] = False,
-    allow_removals: Annotated[bool, typer.Option("--allow-removals", help="Sync even if more than half of the concepts, or all of them, would be removed.")] = False,
-    include_hidden: Annotated[bool | None, typer.Option("--include-hidden/--no-include-hidden", help="Read hidden files and node_modules too (never .git); remembered for the bundle.", show_default=False)] = None,
-    fresh_after: Annotated[str | None, typer.Option("--fresh-after", metavar="DURATION", help="Leave out what was synced less than this ago, such as 15m.", show_default=False)] = None,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", metavar="N", min=1, max=64, help="Look at so many bundles at once; they are still written one by one.")] = 1,
-    watch: Annotated[bool, typer.Option("--watch", "-w", help="Go on: sync again whenever files change, until stopped.")] = False,
+    directories: Annotated[list[str], Argument(metavar="DIR...", help="Bundle directories, or @name, @group, @all of registered or synced bundles.", autocompletion=completion.bundles)],
+    name: Annotated[str | None, Option("--name", metavar="NAME", help="What to call a new bundle. [default: from its directory]", show_default=False)] = None,
+    full: Annotated[bool, Option("--full", help="Hash every file, whatever its time stamp says.")] = False,
+    allow_removals: Annotated[bool, Option("--allow-removals", help="Sync even if more than half of the concepts, or all of them, would be removed.")] = False,
+    include_hidden: Annotated[bool | None, Option("--include-hidden/--no-include-hidden", help="Read hidden files and node_modules too (never .git); remembered for the bundle.", show_default=False)] = None,
+    fresh_after: Annotated[str | None, Option("--fresh-after", metavar="DURATION", help="Leave out what was synced less than this ago, such as 15m.", show_default=False)] = None,
+    jobs: Annotated[int, Option("--jobs", "-j", metavar="N", min=1, max=64, help="Look at so many bundles at once; they are still written one by one.")] = 1,
+    watch: Annotated[bool, Option("--watch", "-w", help="Go on: sync again whenever files change, until stopped.")] = False,
     wait: upkeep.Wait = 60.0,
-    dry_run: Annotated[bool, typer.Option("--dry-run", "-n", help="Say what would change; change nothing.")] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit status 1 where a file or directory of a bundle cannot be used.")] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")] = False,
-    form: Annotated[str | None, typer.Option("--format", metavar="NAME", help=f"{', '.join(FORMATS)} (a line a bundle, as soon as it is done).", show_default=False)] = None,
+    dry_run: Annotated[bool, Option("--dry-run", "-n", help="Say what would change; change nothing.")] = False,
+    strict: Annotated[bool, Option("--strict", help="Exit status 1 where a file or directory of a bundle cannot be used.")] = False,
+    quiet: Annotated[bool, Option("--quiet", "-q", help="Say nothing but errors.")] = False,
+    form: Annotated[str | None, Option("--format", metavar="NAME", help=f"{', '.join(FORMATS)} (a line a bundle, as soon as it is done).", show_default=False)] = None,
     as_json: options.Json = False,
     pretty: options.Pretty = False,
-    report: Annotated[str | None, typer.Option("--report", metavar="FILE", help="Also write what the run did as JSON to FILE, replacing it.", show_default=False)] = None,
+    report: Annotated[str | None, Option("--report", metavar="FILE", help="Also write what the run did as JSON to FILE, replacing it.", show_default=False)] = None,
     db: options.Database = None,
 ) -> int:
     """Make the catalog follow one or more bundles.

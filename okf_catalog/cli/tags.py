@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import typer
-
 from okf_catalog.cli import listing, options, output
+from okf_catalog.cli.declared import Option
 from okf_catalog.cli.types import print_groups
 from okf_catalog.views import lists as view
 
@@ -16,7 +15,7 @@ _DIMENSIONS = ("type", "dir")
 
 def tags(
     bundle: options.BundleArgument = None,
-    by: Annotated[str | None, typer.Option("--by", metavar="WHAT", help="Group them by type or dir.", show_default=False, autocompletion=lambda: list(_DIMENSIONS))] = None,
+    by: Annotated[str | None, Option("--by", metavar="WHAT", help="Group them by type or dir.", show_default=False, autocompletion=lambda: list(_DIMENSIONS))] = None,
     types: options.Types = None,
     dirs: options.Dirs = None,
     area: options.Area = None,

@@ -6,14 +6,13 @@ from collections.abc import Callable
 from datetime import timedelta
 from typing import Annotated
 
-import typer
-
 from okf_catalog.catalog import lock
 from okf_catalog.cli import output
+from okf_catalog.cli.declared import Option
 from okf_catalog.errors import UsageError
 from okf_catalog.format.durations import duration
 
-Wait = Annotated[float, typer.Option("--wait", metavar="SECONDS", min=0, help="How long to wait for another process that writes this catalog.")]
+Wait = Annotated[float, Option("--wait", metavar="SECONDS", min=0, help="How long to wait for another process that writes this catalog.")]
 
 
 def seconds(value: float) -> float:
