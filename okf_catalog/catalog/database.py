@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from urllib.parse import quote
 
 from okf_catalog import trace
 from okf_catalog.catalog import lock
@@ -42,8 +41,17 @@ def default_path() -> str:
     return os.path.expanduser(chosen) if chosen else os.path.join(okf_home(), FILE_NAME)
 
 
+def _quoted(path: str) -> str:
+    """`path` in a `file:` URI."""
+    if re.fullmatch(r"[\w./-]+", path, re.ASCII):
+        return path
+    from urllib.parse import quote
+
+    return quote(path, safe="/")
+
+
 def _connect(path: str, mode: str) -> sqlite3.Connection:
-    uri = f"file:{quote(os.path.abspath(path), safe='/')}?{mode}"
+    uri = f"file:{_quoted(os.path.abspath(path))}?{mode}"
     connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=_BUSY_SECONDS)
     connection.execute("pragma foreign_keys = on")
     connection.execute(f"pragma cache_size = -{_CACHE_KIB}")

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import sys
 import threading
 from datetime import datetime, timezone
@@ -57,6 +56,8 @@ def _start_of(pid: int) -> str:
 
 def _command() -> str:
     words = ["okf-catalog" if os.path.basename(sys.argv[0]) == "__main__.py" else os.path.basename(sys.argv[0] or "python")]
+    import shlex
+
     text = shlex.join([*words, *sys.argv[1:]])
     return text if len(text) <= _COMMAND_LENGTH else text[: _COMMAND_LENGTH - 1] + "…"
 

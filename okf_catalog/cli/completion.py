@@ -6,7 +6,6 @@ nothing to offer.
 
 from __future__ import annotations
 
-import glob
 import os
 import sqlite3
 
@@ -20,6 +19,8 @@ _MOST = 200
 def bundles(incomplete: str) -> list[str]:
     """`@` names of registered and synced bundles and groups; otherwise directories."""
     if not incomplete.startswith("@"):
+        import glob
+
         return [path + "/" for path in sorted(glob.glob(glob.escape(incomplete) + "*")) if os.path.isdir(path)]
     names: list[str] = []
     try:

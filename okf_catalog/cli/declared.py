@@ -81,7 +81,15 @@ def parameters(function: Callable[..., Any]) -> list[Parameter]:
     annotations = function.__annotations__
     known = function.__globals__
     return [
-        parameter(name, eval(kind, known) if isinstance(kind, str) else kind, defaults.get(name, REQUIRED))  # noqa: S307  # our own source
+        parameter(name, _named(kind, known) if isinstance(kind, str) else kind, defaults.get(name, REQUIRED))
         for name in names
         for kind in (annotations[name],)
     ]
+
+
+def _named(text: str, known: dict[str, Any]) -> Any:
+    """What an annotation stands for: most are `options.Name`, which needs no compiling."""
+    module, _, name = text.rpartition(".")
+    if name.isidentifier() and module.isidentifier():
+        return getattr(known[module], name)
+    return known[name] if text.isidentifier() and text in known else eval(text, known)  # noqa: S307  # our own source

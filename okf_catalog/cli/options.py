@@ -6,7 +6,6 @@ import os
 from collections.abc import Sequence
 from typing import Annotated, NamedTuple
 
-from okf_catalog import registry
 from okf_catalog.catalog import database
 from okf_catalog.catalog.filters import Filters
 from okf_catalog.catalog.freshness import View, view_bundle, view_directory
@@ -95,6 +94,8 @@ def directory(argument: str | None) -> str:
         default = os.environ.get("OKF_DEFAULT_BUNDLE_DIR")
         if default:
             return os.path.expanduser(default)
+        from okf_catalog import registry
+
         registered = registry.open_view().default
         if registered is None or registered.is_missing:
             raise UsageError(
@@ -137,7 +138,9 @@ def open_bundle(argument: str | None, db: str | None, *, no_sync: bool = False) 
     """
     path = database_path(db)
     slug: str | None = None
-    if argument and registry.is_ref(argument):
+    if argument and argument.startswith("@"):
+        from okf_catalog import registry
+
         try:
             ref = registry.resolve_one(argument)
         except registry.UnknownRefError as unknown:

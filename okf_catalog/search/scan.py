@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import Any
+from unicodedata import is_normalized
 
 from okf_catalog.format.values import fold
 from okf_catalog.search import vocabulary
@@ -256,6 +257,12 @@ def fold_with_positions(text: str) -> tuple[str, Callable[[int], int]]:
     """A text folded for comparing, and the way back from its positions to those of `text`."""
     if text.isascii():
         return text.lower().replace("\0", "\ufffd"), lambda position: position
+    if is_normalized("NFC", text):
+        folded = text.casefold()
+        if is_normalized("NFC", folded):
+            # Letter by letter, each to one or a few: the way back is short.
+            growth = len(folded) - len(text)
+            return folded.replace("\0", "\ufffd"), lambda position: _unfolded(text, position, growth)
     # Folding never looks across a blank, and most pieces are ASCII, which costs little.
     pieces: list[str] = []
     starts: list[int] = []
@@ -278,6 +285,18 @@ def fold_with_positions(text: str) -> tuple[str, Callable[[int], int]]:
         return start + _within(text[start:end], position - folded_starts[number])
 
     return "".join(pieces).replace("\0", "\ufffd"), back
+
+
+def _unfolded(text: str, position: int, growth: int) -> int:
+    """The longest beginning of `text` that folds to no more than `position` characters; all of it grows by `growth`."""
+    low, high = max(position - growth, 0), min(position, len(text))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if len(text[:middle].casefold()) <= position:
+            low = middle
+        else:
+            high = middle - 1
+    return low
 
 
 def _within(line: str, position: int) -> int:
