@@ -30,7 +30,7 @@ BELOW = {
     "checks": {"format", "errors", "trace", "bundle", "migrations", "catalog"},
     "views": {"format", "errors", "trace", "bundle", "migrations", "catalog"},
 }
-DOORS = ("cli", "datasette_plugin", "__main__", "__init__")
+DOORS = ("cli", "datasette_plugin", "mcp_server", "__main__", "__init__")
 
 
 def imports(path: Path) -> set[str]:
@@ -99,7 +99,7 @@ def test_questions_to_a_settled_bundle_load_no_parser(bundle):
     time.sleep(2.1)  # until then the files count as unsettled and are read again
     assert process("sync", root).returncode == 0
     heavy = {"yaml", "pyromark", "sqlite_utils", "datasette", "rich", "pydantic", "markdown_it", "pathspec", "regex",
-             "typer", "click", "inspect", "argparse"}
+             "typer", "click", "inspect", "argparse", "mcp"}
     for arguments in (["search", str(root), "a"], ["find", str(root)], ["show", "a.md", "--json"], ["sync", str(root)], ["bundles", "--json"]):
         modules = loaded(f"from okf_catalog.cli import main; assert main({arguments!r}) == 0")
         assert not modules & heavy, arguments

@@ -61,6 +61,12 @@ def asking(policy: str = AUTO) -> Iterator[Asking]:
         _asking.reset(token)
 
 
+def policy() -> str:
+    """How fresh the answers to the questions of now have to be, one of `POLICIES`."""
+    question = _asking.get()
+    return question.policy if question is not None else AUTO
+
+
 def _note_rest(rest: Rest) -> None:
     question = _asking.get()
     if question is not None:
@@ -126,15 +132,14 @@ def refresh_bundle(
 
     Raises `StaleError` where the answer is required to be fresh (see `asking`).
     """
-    question = _asking.get()
-    policy = question.policy if question is not None else AUTO
+    wanted = policy()
     started = clock()
-    if not refresh or policy == NEVER:
+    if not refresh or wanted == NEVER:
         _note_rest(Rest(known.name, known.root, _synced_at(connection, known), False))
         return []
     if known.root.startswith(HIDDEN_ROOT):
         since = _synced_at(connection, known)
-        if policy == REQUIRE:
+        if wanted == REQUIRE:
             raise StaleError(f"{path} is a published copy, as of {since}")
         _note_rest(Rest(known.name, known.root, since, False))
         return [f"{known.name} is answered from a published copy, as of {since}"]
@@ -142,12 +147,12 @@ def refresh_bundle(
         report = sync(connection, path, known.root, clock=clock, options=Options(wait=_REFRESH_WAIT))
     except CatalogError as problem:
         since = _synced_at(connection, known)
-        if policy == REQUIRE:
+        if wanted == REQUIRE:
             raise StaleError(f"{known.name} could only be answered as of {since or 'its last sync'}: {problem}") from None
         _note_rest(Rest(known.name, known.root, since, False))
         return [f"{known.name} is answered as of {since or 'its last sync'}: {problem}"]
     notes = _unreadable_notes(report.unreadable)
-    if notes and policy == REQUIRE:
+    if notes and wanted == REQUIRE:
         raise StaleError(f"{known.name} could only be answered in part: {notes[0]}")
     _note_rest(Rest(known.name, known.root, utc_text(started), not notes))
     return notes

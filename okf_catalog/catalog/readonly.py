@@ -73,7 +73,7 @@ def query(
         cursor = connection.execute(sql, parameters or {})
         columns = [column[0] for column in cursor.description or ()]
         rows = list(_take(cursor, limit + 1 if limit else None))
-    except (sqlite3.Error, sqlite3.Warning, OverflowError) as problem:
+    except (sqlite3.Error, sqlite3.Warning, OverflowError, ValueError) as problem:
         raise UsageError(_explain(problem, seconds)) from None
     finally:
         connection.set_progress_handler(None, 0)

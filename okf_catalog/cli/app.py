@@ -25,7 +25,7 @@ _VERBS = (
     "sync", "find", "search", "show", "bundles", "registry", "sql",
     "index", "dirs", "stats", "types", "tags", "files", "catalog", "graph", "facets",
     "review", "changes", "history", "related", "sources", "actors", "export",
-    "validate", "lint", "loose", "references", "doctor", "compact", "snapshot", "forget", "server", "skill", "version",
+    "validate", "lint", "loose", "references", "doctor", "compact", "snapshot", "forget", "server", "mcp", "skill", "version",
 )  # fmt: skip
 MODULES = {verb: verb.replace("-", "_") for verb in _VERBS}
 """The verbs in the order of the help page, and the module of `okf_catalog.cli` that holds the function of the same name."""

@@ -45,12 +45,11 @@ def changes(
     chosen = listing.form_of(form, as_json=as_json, pretty=pretty, projects=projects)
     names = listing.names_of(view.KEYS, fields, leave_out)
     kinds = _known("--kind", kind, view.KINDS)
-    wanted = _known("--field", [_column(name) for name in field or ()], view.FIELDS)
-    start = _since(since, options.moment(as_of))
+    wanted = known_fields(field or ())
+    start = since_of(since, options.moment(as_of))
     opened = options.open_bundle(bundle, db, no_sync=no_sync)
     connection, name = opened.view.connection, opened.view.bundle.name
-    if start.sync is not None and start.sync > (view.newest_sync(connection, name) or 0):
-        output.note(f"the newest sync that changed something is {view.newest_sync(connection, name)}")
+    note_future(opened, start)
     rows = view.changes(connection, name, start, kinds=kinds, fields=wanted)
     if chosen == "json":
         found = list(rows)
@@ -69,6 +68,18 @@ def changes(
     return 0
 
 
+def known_fields(names: Iterable[str]) -> list[str]:
+    """The columns that `--field` names. Raises `UsageError`."""
+    return _known("--field", [_column(name) for name in names], view.FIELDS)
+
+
+def note_future(opened: options.Opened, start: view.Since) -> None:
+    """Say so where changes are wanted after a sync that has not been."""
+    newest = view.newest_sync(opened.view.connection, opened.view.bundle.name)
+    if start.sync is not None and start.sync > (newest or 0):
+        output.note(f"the newest sync that changed something is {newest}")
+
+
 def _column(name: str) -> str:
     return next((column for column, called in _CALLED.items() if called == name.strip().lower()), name)
 
@@ -82,7 +93,7 @@ def _known(option: str, values: list[str] | None, known: tuple[str, ...]) -> lis
     return spelled
 
 
-def _since(text: str | None, now: str) -> view.Since:
+def since_of(text: str | None, now: str) -> view.Since:
     """What `--since` means. Raises `UsageError`."""
     if text is None:
         return view.Since()

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from okf_catalog.errors import UsageError
@@ -42,9 +44,27 @@ def usage(message: str) -> UsageError:
     return UsageError(message)
 
 
+_collected: ContextVar[list[str] | None] = ContextVar("okf_catalog_notes", default=None)
+
+
 def note(message: str) -> None:
     """A remark on stderr that changes neither the answer nor the exit status."""
-    sys.stderr.write(f"note: {one_line(message)}\n")
+    notes = _collected.get()
+    if notes is not None:
+        notes.append(one_line(message))
+    else:
+        sys.stderr.write(f"note: {one_line(message)}\n")
+
+
+@contextmanager
+def collected() -> Iterator[list[str]]:
+    """Inside the block notes go into the list: for answers that carry them."""
+    notes: list[str] = []
+    token = _collected.set(notes)
+    try:
+        yield notes
+    finally:
+        _collected.reset(token)
 
 
 def warning(message: str) -> None:

@@ -42,8 +42,8 @@ def related(
     connection, name, path = located(concept, bundle, db, no_sync=no_sync)
     rows = view.related(connection, name, path)
     if rows is None:
-        raise UsageError(f"{path} is no concept, so nothing is known to be related to it")
-    found = [row for row in rows if any(_tied(row, tie) for tie in wanted)]
+        raise unrelated(path)
+    found = [row for row in rows if any(is_tied(row, tie) for tie in wanted)]
     shown = list(listing.sliced(found, limit or None, offset))
     if chosen == "json":
         head = {"bundle": name, "path": path, "count": len(found)}
@@ -62,7 +62,13 @@ def related(
     return 0
 
 
-def _tied(row: dict[str, Any], tie: str) -> bool:
+def unrelated(path: str) -> UsageError:
+    """What is to be said of a file that is no concept."""
+    return UsageError(f"{path} is no concept, so nothing is known to be related to it")
+
+
+def is_tied(row: dict[str, Any], tie: str) -> bool:
+    """Whether a row of `views.related` is there for one of `TIES`."""
     if tie == "links":
         return bool(row["links_to"] or row["linked_from"] or row["also"])
     return bool(row[tie])

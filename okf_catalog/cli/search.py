@@ -87,8 +87,7 @@ def search(
     shown = _Shown(found, is_named=bundles is not None, fields=fields, leave_out=leave_out)
     there = found.broken_paths
     if there and not (shown.has_broken or (chosen == "people" and len(found.broken) == len(there))):
-        paths = ", ".join(there[:5]) + (", …" if len(there) > 5 else "")
-        output.note(f"{output.plural(len(there), 'unusable file')} hold{'s' * (len(there) == 1)} the text, too: {paths}")
+        note_broken(there)
     if chosen == "json":
         head: dict[str, Any] = {"bundle": label}
         if bundles is not None:
@@ -170,6 +169,13 @@ def skip_notes(connection: Any, bundles: Mapping[str, str]) -> None:
         row = connection.execute("select parse_error_count from bundles where name = ?", (bundle,)).fetchone()
         if row and row[0]:
             output.note(f"{row[0]} unusable file(s) are no concepts (okf-catalog validate {called} says why)")
+
+
+def note_broken(paths: Sequence[str]) -> None:
+    """Say which unusable files hold the text, if any."""
+    if paths:
+        some = ", ".join(paths[:5]) + (", …" if len(paths) > 5 else "")
+        output.note(f"{output.plural(len(paths), 'unusable file')} hold{'s' * (len(paths) == 1)} the text, too: {some}")
 
 
 def _total(connection: Any, bundles: Iterable[str]) -> int:

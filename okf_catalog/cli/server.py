@@ -50,8 +50,8 @@ def server(
     if layout is not None and layout not in LAYOUTS:
         raise UsageError(f"--layout {layout}: choose one of {', '.join(LAYOUTS)}")
     with ExitStack() as stack:
-        path, names = _catalog(bundles or [], options.database_path(db), stack)
-        taken = _listen(bind, port)
+        path, names = catalog_of(bundles or [], options.database_path(db), stack)
+        taken = listen(bind, port)
         address = f"http://{f'[{bind}]' if ':' in bind else bind}:{taken.getsockname()[1]}"
         stem = os.path.splitext(os.path.basename(path))[0]
         start = f"{address}/{stem}/-/okf" + (f"/{names[0]}/" if len(names) == 1 else "")
@@ -69,8 +69,11 @@ def server(
     return 0
 
 
-def _catalog(wanted: list[str], path: str, stack: ExitStack) -> tuple[str, list[str]]:
-    """The catalog to serve and the bundles that were asked for. Raises `UsageError`, `BundleError`."""
+def catalog_of(wanted: list[str], path: str, stack: ExitStack, *, refresh: bool = True) -> tuple[str, list[str]]:
+    """The catalog to serve and the bundles that were asked for. Raises `UsageError`, `BundleError`.
+
+    `refresh` False leaves bundles that the catalog knows as they are.
+    """
     if not wanted:
         connection = database.open_existing(path)
         names = [row[0] for row in connection.execute("select name from bundles order by name")]
@@ -93,7 +96,7 @@ def _catalog(wanted: list[str], path: str, stack: ExitStack) -> tuple[str, list[
             if not os.path.isdir(directory):
                 raise BundleError(f"{directory} is not a directory (nor @name of a registered or synced bundle)")
             places.append((directory, None))
-    there = _synced(path, places)
+    there = _synced(path, places, refresh=refresh)
     if there is not None:
         return path, there
     folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="okf-catalog-"))
@@ -116,8 +119,8 @@ def _named(path: str, name: str) -> str | None:
     return known.root if known else None
 
 
-def _synced(path: str, places: list[tuple[str, str | None]]) -> list[str] | None:
-    """The names of the bundles where the catalog knows them all, refreshed; else None."""
+def _synced(path: str, places: list[tuple[str, str | None]], *, refresh: bool) -> list[str] | None:
+    """The names of the bundles where the catalog knows them all; else None."""
     if not database.exists(path):
         return None
     connection = database.open_existing(path)
@@ -125,12 +128,14 @@ def _synced(path: str, places: list[tuple[str, str | None]]) -> list[str] | None
         known = [bundle_at(connection, root) for root, _ in places]
         if not all(known):
             return None
+        if not refresh:
+            return [bundle.name for bundle in known if bundle is not None]
         return [sync(connection, path, root, clock=system_clock, slug=slug).bundle for root, slug in places]
     finally:
         connection.close()
 
 
-def _listen(bind: str, port: int) -> socket.socket:
+def listen(bind: str, port: int) -> socket.socket:
     """A listening socket. Raises `UsageError` where the port is taken or the address not ours."""
     family = socket.AF_INET6 if ":" in bind else socket.AF_INET
     taken = socket.socket(family, socket.SOCK_STREAM)

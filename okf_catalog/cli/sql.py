@@ -46,13 +46,13 @@ def sql(
         readonly.guard(connection)
     with _watchdog(timeout):
         answer = readonly.query(connection, query, values, seconds=timeout, limit=limit)
-    names = _distinct(answer.columns)
+    names = distinct(answer.columns)
     rows: list[dict[str, Any]] = [dict(zip(names, row, strict=True)) for row in answer.rows]
     if chosen == "json":
-        output.dump_json([{name: _json(value) for name, value in row.items()} for row in rows], pretty=pretty)
+        output.dump_json([{name: json_value(value) for name, value in row.items()} for row in rows], pretty=pretty)
     else:
         if chosen == "ndjson":
-            rows = [{name: _json(value) for name, value in row.items()} for row in rows]
+            rows = [{name: json_value(value) for name, value in row.items()} for row in rows]
         output.emit_rows(rows, names, chosen)
     if answer.is_cut:
         output.note(f"only the first {limit} rows are shown (--limit 0 shows all)")
@@ -90,7 +90,7 @@ def _pair(text: str) -> tuple[str, str]:
     return name.strip().lstrip(":"), value
 
 
-def _distinct(columns: list[str]) -> list[str]:
+def distinct(columns: list[str]) -> list[str]:
     """Column names as keys: a repeated one gets a number, so that no value is lost."""
     names: list[str] = []
     for column in columns:
@@ -102,7 +102,8 @@ def _distinct(columns: list[str]) -> list[str]:
     return names
 
 
-def _json(value: Any) -> Any:
+def json_value(value: Any) -> Any:
+    """A value of SQLite as JSON has it: bytes as hexadecimal digits, nothing for what is no number."""
     if isinstance(value, bytes):
         return value.hex()
     if isinstance(value, float) and value - value != 0:

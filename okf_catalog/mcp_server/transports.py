@@ -1,0 +1,60 @@
+"""The two ways to a client: standard input and output, or HTTP on this machine alone."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import sys
+from typing import Any
+
+import anyio
+from mcp.server import Server
+from mcp.server.stdio import stdio_server
+from mcp.server.transport_security import TransportSecuritySettings
+
+LOOPBACK = "127.0.0.1"
+PATH = "/mcp"
+_NAMES = (LOOPBACK, "localhost")
+_SESSIONS = 100
+"""Clients at once; each is kept for half an hour after its last request."""
+
+
+def serve_stdio(server: Server[Any]) -> None:
+    """Serve one client on stdin and stdout until its end closes."""
+    _quiet()
+
+    async def run() -> None:
+        async with stdio_server() as (receiving, sending):
+            await server.run(receiving, sending, server.create_initialization_options())
+
+    anyio.run(run)
+
+
+def serve_http(server: Server[Any], taken: socket.socket) -> None:
+    """Serve on a listening socket of `LOOPBACK` until a signal comes.
+
+    Requests whose `Host` is not this machine are refused (421), and those that a page of
+    another origin makes a browser send (403).
+    """
+    _quiet()
+    import uvicorn
+
+    port = taken.getsockname()[1]
+    hosts = [f"{name}:{port}" for name in _NAMES]
+    app = server.streamable_http_app(
+        streamable_http_path=PATH, max_sessions=_SESSIONS,
+        transport_security=TransportSecuritySettings(
+            enable_dns_rebinding_protection=True, allowed_hosts=hosts, allowed_origins=[f"http://{host}" for host in hosts]
+        ),
+    )  # fmt: skip
+    uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="on", timeout_graceful_shutdown=1)).run(sockets=[taken])
+
+
+def _quiet() -> None:
+    """The SDK logs what peers send and how it fails; stderr is for people."""
+    if not os.environ.get("OKF_CATALOG_DEBUG"):
+        logging.getLogger("mcp").addHandler(logging.NullHandler())
+        logging.getLogger("mcp").propagate = False
+    else:
+        logging.basicConfig(stream=sys.stderr)
