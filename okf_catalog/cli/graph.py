@@ -83,11 +83,14 @@ def _hubs(opened: options.Opened, form: str, limit: int | None, offset: int, *, 
         print(f"Hubs — {opened.label} ({counted} with inbound links)")
         if rows:
             print()
-        width = max((listing.wide(output.one_line(row["id"])) for row in rows), default=0)
+        names = [output.one_line(row["id"]) for row in rows]
+        tops = {top: output.one_line(top) for row in rows for top in row["by_top_dir"]}
+        widths = list(map(listing.wide, names))
+        width = max(widths, default=0)
         digits = max((len(str(row["inbound"])) for row in rows), default=0)
-        for row in rows:
-            tops = ", ".join(f"{output.one_line(top)} {count}" for top, count in row["by_top_dir"].items())
-            print(f"  {listing.pad(output.one_line(row['id']), width)}  ×{str(row['inbound']).rjust(digits)}   {tops}")
+        for name, own, row in zip(names, widths, rows, strict=True):
+            where = ", ".join([f"{tops[top]} {count}" for top, count in row["by_top_dir"].items()])
+            print(f"  {name}{' ' * (width - own)}  ×{row['inbound']:>{digits}}   {where}")
     else:
         output.emit_rows(rows, view.HUB_KEYS, form)
 

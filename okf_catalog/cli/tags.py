@@ -42,7 +42,7 @@ def tags(
     asked = listing.ask(opened, filters, now)
     if dimension is None:
         found = view.tags(asked)
-        print_groups(found, listing.sliced(found, limit, offset), opened, chosen, "tag", pretty=pretty)
+        print_groups(found, listing.sliced(found.all, limit, offset), opened, chosen, "tag", pretty=pretty)
         return 0
     groups, total = view.tags_by(asked, dimension)
     shown = list(listing.sliced(groups, limit, offset))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from okf_catalog.cli import listing, options, output
 from okf_catalog.views import lists as view
@@ -35,25 +36,30 @@ def types(
     now = options.moment(as_of)
     opened = options.open_bundle(bundle, db, no_sync=no_sync)
     found = view.types(listing.ask(opened, filters, now))
-    print_groups(found, listing.sliced(found, limit, offset), opened, chosen, "type", pretty=pretty)
+    print_groups(found, listing.sliced(found.all, limit, offset), opened, chosen, "type", pretty=pretty)
     return 0
 
 
 def print_groups(
-    found: list[view.Group], shown: Iterable[view.Group], opened: options.Opened, form: str, noun: str, *, pretty: bool
+    found: view.Groups, shown: Iterable[view.Group], opened: options.Opened, form: str, noun: str, *, pretty: bool
 ) -> None:
     """Write types or tags: `noun` is `type` or `tag`."""
     groups = list(shown)
-    rows = [{noun: group.value, "count": len(group.ids), "concepts": group.ids} for group in groups]
     if form == "json":
-        output.dump_json({**opened.head, "count": len(found), f"{noun}s": rows}, pretty=pretty)
+        output.dump_json({**opened.head, "count": len(found.all), f"{noun}s": list(_rows(found, groups, noun))}, pretty=pretty)
     elif form == listing.TEXT:
-        print(f"{noun.title()}s — {opened.label} ({len(found)} distinct)")
+        print(f"{noun.title()}s — {opened.label} ({len(found.all)} distinct)")
         if groups:
             print()
         width = max((listing.wide(output.one_line(group.value)) for group in groups), default=0)
         for group in groups:
             name = listing.pad(output.one_line(group.value), width)
-            print(f"  {name}  {len(group.ids):>3}   {listing.joined(group.titles, _TITLES)}")
+            print(f"  {name}  {group.count:>3}   {listing.joined(found.titles(group), _TITLES)}")
     else:
-        output.emit_rows(rows, (noun, "count", "concepts"), form)
+        output.emit_rows(_rows(found, groups, noun), (noun, "count", "concepts"), form)
+
+
+def _rows(found: view.Groups, groups: Iterable[view.Group], noun: str) -> Iterator[dict[str, Any]]:
+    for group in groups:
+        ids = found.ids(group)
+        yield {noun: group.value, "count": len(ids), "concepts": ids}

@@ -9,8 +9,9 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from okf_catalog.catalog.filters import ROOT
 from okf_catalog.format.vocabulary import GRAPH_KINDS
-from okf_catalog.views.places import parent_of, with_ancestors
+from okf_catalog.views.places import among_others, parent_of, with_ancestors
 
 Row = dict[str, Any]
 UNTYPED = "Untyped"
@@ -42,12 +43,43 @@ def edges(connection: sqlite3.Connection, bundle: str) -> Iterator[tuple[int, in
 
 def edge_count(connection: sqlite3.Connection, bundle: str) -> int:
     """How many edges the graph has."""
-    # A concept's links lie together, so no pair has to be remembered for long.
+    among, values = among_others(connection, bundle)
     found: int = connection.execute(
-        "select coalesce(sum((select count(distinct l.target_id) from links l where l.concept_id = c.id "
-        f"and l.target_id <> c.id and l.kind in {KINDS})), 0) from concepts c where c.bundle = ?",
-        (bundle,),
+        f"select count(*) from (select distinct target_id, concept_id {_INDEXED} {among})", values
     ).fetchone()[0]
+    beside = _beside(connection)
+    if among and beside:
+        own = {row[0] for row in connection.execute("select id from concepts where bundle = ?", (bundle,))}
+        beside = {target: sources for target, sources in beside.items() if target in own}
+    return found - sum(map(len, beside.values()))
+
+
+def inbound(connection: sqlite3.Connection, bundle: str) -> Iterator[tuple[int, set[str]]]:
+    """Every concept that others link to, and the row ids of these, as text."""
+    among, values = among_others(connection, bundle)
+    beside = _beside(connection)
+    for target, text in connection.execute(f"select target_id, group_concat(concept_id) {_INDEXED} {among} group by target_id", values):
+        sources = set(text.split(","))
+        if target in beside:
+            sources -= beside[target]
+        if sources:
+            yield target, sources
+
+
+# The index alone answers, in a tenth of the time; it does not know the kinds, but those that
+# are no edges are few and have an index of their own.
+_INDEXED = "from links indexed by links_target_id where target_id is not null and +target_id <> concept_id"
+
+
+def _beside(connection: sqlite3.Connection) -> dict[int, set[str]]:
+    """{target: sources, as text} of the pairs that only links of other kinds connect."""
+    found: dict[int, set[str]] = {}
+    for target, source in connection.execute(
+        "select distinct b.target_id, b.concept_id from links b indexed by links_beside_graph "
+        f"where b.target_id is not null and b.kind not in {KINDS} and b.target_id <> b.concept_id and not exists "
+        f"(select 1 from links l where l.concept_id = b.concept_id and l.target_id = b.target_id and l.kind in {KINDS})"
+    ):
+        found.setdefault(target, set()).add(str(source))
     return found
 
 
@@ -103,20 +135,18 @@ def hubs(connection: sqlite3.Connection, bundle: str) -> list[Row]:
 
     `by_top_dir` counts those others by the first directory of their path.
     """
-    facts = {
-        row[0]: (row[1], row[2])
-        for row in connection.execute("select id, concept_id, top_dir from concepts where bundle = ?", (bundle,))
-    }
-    inbound: dict[int, dict[str, int]] = {}
-    for source, target in edges(connection, bundle):
-        top = facts[source][1]
-        counted = inbound.setdefault(target, {})
-        counted[top] = counted.get(top, 0) + 1
-    rows = [
-        {"id": facts[target][0], "top_dir": facts[target][1], "inbound": sum(counted.values()),
-         "by_top_dir": dict(sorted(counted.items(), key=lambda item: (-item[1], item[0])))}
-        for target, counted in inbound.items()
-    ]  # fmt: skip
+    # The index of the paths has it all.
+    paths = dict(connection.execute("select id, path from concepts where bundle = ?", (bundle,)))
+    tops = {str(row_id): path.partition("/")[0] if "/" in path else ROOT for row_id, path in paths.items()}
+    rows = []
+    for target, sources in inbound(connection, bundle):
+        counted: dict[str, int] = {}
+        for source in sources:
+            top = tops[source]
+            counted[top] = counted.get(top, 0) + 1
+        if len(counted) > 1:
+            counted = dict(sorted(counted.items(), key=lambda item: (-item[1], item[0])))
+        rows.append({"id": paths[target][:-3], "top_dir": tops[str(target)], "inbound": len(sources), "by_top_dir": counted})
     rows.sort(key=lambda row: (-row["inbound"], row["id"]))
     return rows
 
@@ -137,7 +167,10 @@ class Traffic(NamedTuple):
 
 def traffic(connection: sqlite3.Connection, bundle: str, cut: int | None = None) -> Traffic:
     """How the directories of a bundle refer to each other; `cut` None chooses one."""
-    home: dict[int, str] = dict(connection.execute("select id, dir from concepts where bundle = ?", (bundle,)))
+    home = {
+        str(row_id): path.rpartition("/")[0] or ROOT
+        for row_id, path in connection.execute("select id, path from concepts where bundle = ?", (bundle,))
+    }
     count = Counter(home.values())
     there = with_ancestors(count)
     subtree = dict.fromkeys(there, 0)
@@ -148,12 +181,12 @@ def traffic(connection: sqlite3.Connection, bundle: str, cut: int | None = None)
             subtree[parent] += subtree[directory]
     internal: Counter[str] = Counter()
     arcs: Counter[tuple[str, str]] = Counter()
-    for source, target in edges(connection, bundle):
-        a, b = home[source], home[target]
-        if a == b:
-            internal[a] += 1
-        else:
-            arcs[a, b] += 1
+    for target, sources in inbound(connection, bundle):
+        there_to = home[str(target)]
+        for source in sources:
+            arcs[home[source], there_to] += 1
+    for directory in count:
+        internal[directory] = arcs.pop((directory, directory), 0)
     out: Counter[str] = Counter()
     into: Counter[str] = Counter()
     for (a, b), weight in arcs.items():

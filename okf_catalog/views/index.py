@@ -10,7 +10,7 @@ from typing import Any
 
 from okf_catalog.catalog.filters import ROOT
 from okf_catalog.format.reserved import body_of
-from okf_catalog.views.places import Place, children, directories, meaning, narrow
+from okf_catalog.views.places import Place, children, counts, directories, meaning, narrow
 
 Row = dict[str, Any]
 INDEX = "index.md"
@@ -71,11 +71,6 @@ _MANY = 500
 """Directories from which on reading all concepts is cheaper than looking for theirs."""
 
 
-def counts(connection: sqlite3.Connection, bundle: str) -> dict[str, int]:
-    """Concepts directly in each directory."""
-    return dict(connection.execute("select dir, count(*) from concepts where bundle = ? group by dir", (bundle,)))
-
-
 def dir_rows(connection: sqlite3.Connection, bundle: str, wanted: Sequence[str], *, depth: int | None = None,
              ancestors: bool = True) -> list[Row]:  # fmt: skip
     """One row a directory, with the keys `DIR_KEYS`.
@@ -83,8 +78,8 @@ def dir_rows(connection: sqlite3.Connection, bundle: str, wanted: Sequence[str],
     `subtree` counts the concepts at or below a directory; for the root it is its own count,
     as `--dir .` means the root alone.
     """
-    there = directories(connection, bundle)
     own = counts(connection, bundle)
+    there = directories(connection, bundle, own)
     below = children(there)
     total = dict.fromkeys(there, 0)
     for directory in reversed(there):

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from okf_catalog.catalog.filters import Filters, conditions
 from okf_catalog.format.values import text_of
 from okf_catalog.views.graph import KINDS, UNTYPED, edge_count
-from okf_catalog.views.places import directories
+from okf_catalog.views.places import among_others, counts, directories
 
 Row = dict[str, Any]
 FILE_KEYS = ("path", "id", "dir", "type", "title", "description")
@@ -21,6 +21,7 @@ CATALOG_KEYS = ("id", "title", "type", "description", "tags", "generated_at", "g
 
 DESCRIPTION = "trim(coalesce(c.description, ''), char(32, 9, 10, 13))"
 """SQL: the description of `concepts c` without the line end that block text of YAML has."""
+_TYPE = f"coalesce(nullif(type, ''), '{UNTYPED}')"
 _BATCH = 500
 
 
@@ -117,27 +118,121 @@ class Stats(NamedTuple):
 
 def stats(connection: sqlite3.Connection, bundle: str) -> Stats:
     """Count what a bundle holds."""
-    # Counting here is cheaper than the sort by which SQLite would group.
-    rows = connection.execute("select type, top_dir, dir from concepts where bundle = ? order by path", (bundle,)).fetchall()
-    by_type = Counter(kind or UNTYPED for kind, _, _ in rows)
-    by_top = Counter(top for _, top, _ in rows)
-    by_dir = dict.fromkeys(directories(connection, bundle), 0)
-    by_dir.update(Counter(directory for _, _, directory in rows))
-    tags: int = connection.execute(
-        "select count(distinct t.tag) from tags t join concepts c on c.id = t.concept_id where c.bundle = ?", (bundle,)
-    ).fetchone()[0]
+    by_dir = counts(connection, bundle)
+    by_top: Counter[str] = Counter()
+    for directory, count in by_dir.items():
+        by_top[directory.partition("/")[0]] += count
+    by_type: Counter[str] = Counter()
+    for kind, count in connection.execute("select type, count(*) from concepts where bundle = ? group by type", (bundle,)):
+        by_type[kind or UNTYPED] += count
+    everywhere = {**dict.fromkeys(directories(connection, bundle, by_dir), 0), **by_dir}
     return Stats(
-        len(rows), len(by_dir), len(by_top), len(by_type), edge_count(connection, bundle), tags,
-        _ranked(by_type), dict(sorted(by_dir.items(), key=lambda item: (-item[1], item[0]))), _ranked(by_top),
+        by_dir.total(), len(everywhere), len(by_top), len(by_type), edge_count(connection, bundle),
+        _tag_count(connection, bundle), _by_appearance(connection, bundle, by_type),
+        dict(sorted(everywhere.items(), key=lambda item: (-item[1], item[0]))),
+        dict(sorted(by_top.items(), key=lambda item: -item[1])),
     )  # fmt: skip
 
 
-def _ranked(counts: Mapping[str, int]) -> dict[str, int]:
-    return dict(sorted(counts.items(), key=lambda item: -item[1]))
+def _tag_count(connection: sqlite3.Connection, bundle: str) -> int:
+    among, values = among_others(connection, bundle)
+    # Both columns are in one index, which SQLite reads without the tables.
+    found: int = connection.execute(
+        f"select count(*) from (select distinct folded, tag from tags where 1 {among})", values
+    ).fetchone()[0]
+    return found
+
+
+def _by_appearance(connection: sqlite3.Connection, bundle: str, counts_of: Mapping[str, int]) -> dict[str, int]:
+    """Types by number, then by the first path that has one; that is looked up for equal numbers alone."""
+    shared = Counter(counts_of.values())
+    first = {name: "" for name, count in counts_of.items() if shared[count] == 1}
+    for name in counts_of.keys() - first.keys():
+        first[name] = connection.execute(f"select min(path) from concepts where bundle = ? and {_TYPE} = ?", (bundle, name)).fetchone()[0]
+    return dict(sorted(counts_of.items(), key=lambda item: (-item[1], first[item[0]])))
 
 
 class Group(NamedTuple):
     """A value that concepts share: a type, or a tag."""
+
+    value: str
+    count: int
+    """How many concepts."""
+    keys: list[str]
+    """Their row ids, as text, and perhaps those of concepts that were not asked for."""
+
+
+class Groups:
+    """Types or tags in use, the most frequent first, then by name, and what is to be known of their concepts.
+
+    A bundle has several times as many tags as concepts, so nothing is made for each before it is wanted.
+    """
+
+    def __init__(self, asked: Asked, rows: Iterable[tuple[str, str]]) -> None:
+        """Of `rows` (value, row ids of concepts, separated by commas), which may name concepts that are not asked for."""
+        self._asked = asked
+        self._ids: list[str] | None = None
+        where, values = asked.where()
+        self._order = [row[0] for row in asked.connection.execute(f"select c.id from concepts c where {where} order by c.path", values)]
+        self._place = {str(row_id): number for number, row_id in enumerate(self._order)}
+        self._is_all = asked.filters == Filters() and not among_others(asked.connection, asked.bundle)[0]
+        found: dict[str, list[str]] = {}
+        for value, text in rows:
+            keys = text.split(",")
+            if value in found:
+                found[value] += keys
+            else:
+                found[value] = keys
+        counted = ((value, len(keys) if self._is_all else sum(key in self._place for key in keys), keys) for value, keys in found.items())
+        self.all = sorted((Group(*group) for group in counted if group[1]), key=lambda group: (-group.count, group.value))
+
+    def _places(self, group: Group) -> Iterator[int]:
+        if self._is_all:
+            return map(self._place.__getitem__, group.keys)
+        return (self._place[key] for key in group.keys if key in self._place)
+
+    def ids(self, group: Group) -> list[str]:
+        """The ids of its concepts, by path."""
+        if self._ids is None:
+            where, values = self._asked.where()
+            rows = self._asked.connection.execute(f"select c.path from concepts c where {where} order by c.path", values)
+            self._ids = [path[:-3] for (path,) in rows]  # the index of the paths has them
+        return [self._ids[place] for place in sorted(self._places(group))]
+
+    def titles(self, group: Group) -> Iterator[str]:
+        """The titles of its concepts, by path."""
+        # People see a few of them: only those that lie near the beginning are sorted, which so many members have there.
+        near = 2 * _FEW * len(self._order) // group.count
+        places = sorted(filter(near.__gt__, self._places(group)))
+        if len(places) < min(_FEW, group.count):
+            places = sorted(self._places(group))
+        shown = 0
+        while places:
+            for place in places[shown:]:
+                yield self._asked.connection.execute(
+                    "select coalesce(title, stem) from concepts where id = ?", (self._order[place],)
+                ).fetchone()[0]  # fmt: skip
+            shown = len(places)
+            places = sorted(self._places(group)) if shown < group.count else []
+
+
+_FEW = 8
+
+
+def types(asked: Asked) -> Groups:
+    """The types in use; `Untyped` where there is none."""
+    return Groups(asked, asked.connection.execute(
+        f"select {_TYPE}, group_concat(id) from concepts where bundle = ? group by type", (asked.bundle,)
+    ))  # fmt: skip
+
+
+def tags(asked: Asked) -> Groups:
+    """The tags in use."""
+    return Groups(asked, asked.connection.execute("select tag, group_concat(concept_id) from tags group by folded, tag"))
+
+
+class Tagged(NamedTuple):
+    """A tag among concepts that share something else."""
 
     value: str
     ids: list[str]
@@ -145,41 +240,11 @@ class Group(NamedTuple):
     titles: list[str]
 
 
-def types(asked: Asked) -> list[Group]:
-    """The types in use, the most frequent first, then by name; `Untyped` where there is none."""
-    return _groups(asked, "coalesce(nullif(c.type, ''), '" + UNTYPED + "')", "")
-
-
-def tags(asked: Asked) -> list[Group]:
-    """The tags in use, the most frequent first, then by name."""
-    return _groups(asked, "t.tag", "cross join tags t on t.concept_id = c.id")
-
-
-def _groups(asked: Asked, value: str, join: str) -> list[Group]:
-    where, values = asked.where()
-    connection = asked.connection
-    members: dict[str, list[int]] = {}
-    for name, row_id in connection.execute(f"select {value}, c.id from concepts c {join} where {where} order by c.path", values):
-        if name in members:
-            members[name].append(row_id)
-        else:
-            members[name] = [row_id]
-    # A concept has several tags: its id and title are fetched once.
-    names = {row[0]: row[1:] for row in connection.execute(
-        "select id, concept_id, coalesce(title, stem) from concepts where bundle = ?", (asked.bundle,)
-    )}  # fmt: skip
-    groups = [
-        Group(name, [names[row_id][0] for row_id in row_ids], [names[row_id][1] for row_id in row_ids])
-        for name, row_ids in members.items()
-    ]
-    return sorted(groups, key=lambda group: (-len(group.ids), group.value))
-
-
 class TagGroup(NamedTuple):
     """The tags of the concepts that share a type or a directory."""
 
     key: str
-    tags: list[Group]
+    tags: list[Tagged]
     """The most frequent first, then by name."""
 
 
@@ -190,14 +255,14 @@ def tags_by(asked: Asked, dimension: str) -> tuple[list[TagGroup], dict[str, int
     """The tags grouped by `type`, `dir` or `area` (the first directory), by key; and how often each tag occurs at all."""
     key = {"type": "coalesce(nullif(c.type, ''), '" + UNTYPED + "')", "dir": "c.dir", "area": "c.top_dir"}[dimension]
     where, values = asked.where()
-    groups: dict[str, dict[str, Group]] = {}
+    groups: dict[str, dict[str, Tagged]] = {}
     total: dict[str, int] = {}
     for name, tag, concept_id, title in asked.connection.execute(
         f"select {key}, t.tag, c.concept_id, coalesce(c.title, c.stem) from concepts c cross join tags t on t.concept_id = c.id "
         f"where {where} order by c.path",
         values,
     ):
-        group = groups.setdefault(name, {}).setdefault(tag, Group(tag, [], []))
+        group = groups.setdefault(name, {}).setdefault(tag, Tagged(tag, [], []))
         group.ids.append(concept_id)
         group.titles.append(title)
         total[tag] = total.get(tag, 0) + 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -43,15 +44,34 @@ def with_ancestors(directories: Iterable[str]) -> list[str]:
     return sorted(found, key=lambda name: (name != ROOT, name))
 
 
-def directories(connection: sqlite3.Connection, bundle: str) -> list[str]:
-    """Every directory that holds a concept, an `index.md` or a `log.md`, and all above; the root first."""
+def among_others(connection: sqlite3.Connection, bundle: str, column: str = "concept_id") -> tuple[str, list[str]]:
+    """SQL that keeps the rows of one bundle by the row id of their concept, and its parameters.
+
+    Nothing where the catalog holds no other bundle: looking each row up costs more than reading it.
+    The `+` keeps SQLite from looking up the rows of each concept instead of reading an index once.
+    """
+    if connection.execute("select count(*) from bundles").fetchone()[0] == 1:
+        return "", []
+    return f"and +{column} in (select id from concepts where bundle = ?)", [bundle]
+
+
+def counts(connection: sqlite3.Connection, bundle: str) -> Counter[str]:
+    """Concepts directly in each directory that holds one, in the order of their paths."""
+    # The index of the paths says it all; the rows are twenty times its size.
+    rows = connection.execute("select path from concepts where bundle = ? order by path", (bundle,))
+    return Counter([path.rpartition("/")[0] or ROOT for (path,) in rows])
+
+
+def directories(connection: sqlite3.Connection, bundle: str, own: Iterable[str] | None = None) -> list[str]:
+    """Every directory that holds a concept, an `index.md` or a `log.md`, and all above; the root first.
+
+    `own` are those of the concepts, where they are known.
+    """
     rows = connection.execute(
-        "select distinct dir from concepts where bundle = ?1 union "
-        "select case when instr(path, '/') then rtrim(rtrim(path, replace(path, '/', '')), '/') else '.' end "
-        "from reserved_files where bundle = ?1 and kind in ('index', 'log')",
-        (bundle,),
+        "select path from reserved_files where bundle = ? and kind in ('index', 'log')", (bundle,)
     )
-    return with_ancestors(row[0] for row in rows)
+    others = {path.rpartition("/")[0] or ROOT for (path,) in rows}
+    return with_ancestors(others.union(counts(connection, bundle) if own is None else own))
 
 
 def children(places: Iterable[str]) -> dict[str, list[str]]:
