@@ -103,7 +103,7 @@ def _explain(problem: Exception, seconds: float) -> str:
     words = str(problem)
     if "interrupted" in words:
         return took_too_long(seconds)
-    if "not authorized" in words or "prohibited" in words or "readonly" in words or "query_only" in words:
+    if "not authorized" in words or "authorization denied" in words or "prohibited" in words or "readonly" in words or "query_only" in words:
         return f"only reading this catalog is allowed ({words})"
     if "no such table" in words:
         return f"{words} (okf-catalog sql \"select name, type from sqlite_master where type in ('table', 'view')\" lists them)"

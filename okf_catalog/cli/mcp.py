@@ -53,11 +53,12 @@ def mcp(
         taken = listen(transports.LOOPBACK, PORT if port is None else port) if http else None
         # Python looks for modules where a process starts: not in the directory of whoever started this one.
         os.chdir("/")
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
         with suppress(KeyboardInterrupt):
             if taken is None:
-                transports.serve_stdio(built)
+                transports.serve_stdio(built, stack.close)
             else:
+                # uvicorn ends cleanly on both signals, then lets them have their way with us.
+                signal.signal(signal.SIGTERM, signal.default_int_handler)
                 sys.stderr.write(f"serving MCP at http://{transports.LOOPBACK}:{taken.getsockname()[1]}{transports.PATH} (Ctrl-C stops)\n")
                 sys.stderr.flush()
                 transports.serve_http(built, taken)

@@ -57,9 +57,9 @@ class Question:
             if default is None:
                 raise UsageError(f"say which bundle; this server has {called}")
             return default
-        slug = slugs.normalize(wanted)
+        place = wanted.rstrip("/")
         for bundle in there:
-            if wanted.removeprefix("@") == bundle.name or slug == bundle.name or wanted.rstrip("/") == bundle.root.rstrip("/"):
+            if place == bundle.root.rstrip("/") or ("/" not in wanted and slugs.normalize(wanted) == bundle.name):
                 return bundle
         raise UsageError(f"this server has no bundle {wanted}; it has {called}")
 

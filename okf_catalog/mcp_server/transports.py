@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import socket
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import anyio
@@ -20,15 +22,43 @@ _SESSIONS = 100
 """Clients at once; each is kept for half an hour after its last request."""
 
 
-def serve_stdio(server: Server[Any]) -> None:
-    """Serve one client on stdin and stdout until its end closes."""
+def serve_stdio(server: Server[Any], leave: Callable[[], object]) -> None:
+    """Serve one client on stdin and stdout until its end closes; a signal calls `leave` and ends the process.
+
+    Raises `BrokenPipeError` where nobody reads any more.
+    """
     _quiet()
 
     async def run() -> None:
         async with stdio_server() as (receiving, sending):
-            await server.run(receiving, sending, server.create_initialization_options())
+            stopped = False
+            async with anyio.create_task_group() as tasks:
 
-    anyio.run(run)
+                async def stop() -> None:
+                    nonlocal stopped
+                    with anyio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
+                        async for _ in signals:
+                            stopped = True
+                            tasks.cancel_scope.cancel()
+
+                tasks.start_soon(stop)
+                await server.run(receiving, sending, server.create_initialization_options())
+                tasks.cancel_scope.cancel()
+            if stopped:
+                # A thread waits for the next line and cannot be called back: nothing less ends it.
+                leave()
+                os._exit(0)
+
+    try:
+        anyio.run(run)
+    except Exception as problem:
+        if _holds_broken_pipe(problem):
+            raise BrokenPipeError from None
+        raise
+
+
+def _holds_broken_pipe(problem: BaseException) -> bool:
+    return isinstance(problem, BrokenPipeError) or any(map(_holds_broken_pipe, getattr(problem, "exceptions", ())))
 
 
 def serve_http(server: Server[Any], taken: socket.socket) -> None:
