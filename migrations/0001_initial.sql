@@ -58,8 +58,8 @@ create table concepts (
   unique (bundle, path)
 ) strict;
 create index concepts_type on concepts (type, bundle);
-create index concepts_effective_status on concepts (effective_status);
-create index concepts_trust_tier on concepts (trust_tier);
+create index concepts_effective_status on concepts (effective_status, bundle);
+create index concepts_trust_tier on concepts (trust_tier, bundle);
 create index concepts_stale_after on concepts (stale_after_utc) where stale_after_utc is not null;
 
 create table bodies (
@@ -117,9 +117,9 @@ create table links (
   primary key (concept_id, position)
 ) strict, without rowid;
 create index links_target_id on links (target_id) where target_id is not null;
--- The few that are no edges of the graph: what is left of links_target_id without them.
+-- The few that are no edges of the graph, so that links_target_id can be read as its edges.
 create index links_beside_graph on links (concept_id, target_id)
-  where target_id is not null and kind not in ('link', 'reference', 'source', 'superseded_by');
+  where kind not in ('link', 'reference', 'source', 'superseded_by');
 create index links_unresolved on links (target_path) where target_id is null and target_path is not null;
 
 -- Links written in files that are no concepts: index.md, log.md, unusable files.

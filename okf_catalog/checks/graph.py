@@ -6,10 +6,8 @@ import sqlite3
 from heapq import nsmallest
 from typing import NamedTuple
 
+from okf_catalog.catalog.edges import inbound
 from okf_catalog.format.links import MARKDOWN_SUFFIX
-from okf_catalog.format.vocabulary import GRAPH_KINDS
-
-_MARKS = ", ".join("?" * len(GRAPH_KINDS))
 
 
 def id_of(path: str) -> str:
@@ -40,34 +38,22 @@ def read_graph(connection: sqlite3.Connection, bundle: str) -> Graph:
         connection.execute("select id, path from concepts where bundle = ? order by path", (bundle,))
     )
     parent = {node: node for node in nodes}
-    in_degree = dict.fromkeys(nodes, 0)
-    edges = 0
-    # Concept by concept, so that a link that is written twice comes twice in a row.
-    links = connection.execute(
-        "select c.id, l.target_id from concepts c cross join links l on l.concept_id = c.id "
-        f"where c.bundle = ? and l.target_id is not null and l.kind in ({_MARKS}) order by c.path",
-        (bundle, *GRAPH_KINDS),
-    )
-    current, root = 0, 0
-    seen: set[int] = set()
     size = dict.fromkeys(nodes, 1)
-    for source, target in links:
-        if source != current:
-            current, root = source, _root(parent, source)
-            seen = {source}
-        if target in seen or target not in parent:
+    in_degree = dict.fromkeys(nodes, 0)
+    for target, sources in inbound(connection, bundle):
+        if target not in parent:
             continue
-        seen.add(target)
-        edges += 1
-        in_degree[target] += 1
-        if parent[target] == root:
-            continue
-        other = _root(parent, target)
-        if other != root:
-            # The smaller part joins the larger one, or the ways to the roots grow long.
-            small, root = (other, root) if size[other] <= size[root] else (root, other)
-            parent[small] = root
-            size[root] += size[small]
+        in_degree[target] = len(sources)
+        root = _root(parent, target)
+        for source in map(int, sources):
+            if parent[source] == root:
+                continue
+            other = _root(parent, source)
+            if other != root:
+                # The smaller part joins the larger one, or the ways to the roots grow long.
+                small, root = (other, root) if size[other] <= size[root] else (root, other)
+                parent[small] = root
+                size[root] += size[small]
     parts: dict[int, list[int]] = {}
     for node in nodes:
         root = _root(parent, node)
@@ -75,7 +61,7 @@ def read_graph(connection: sqlite3.Connection, bundle: str) -> Graph:
             parts[root].append(node)
         else:
             parts[root] = [node]
-    return Graph(nodes, edges, in_degree, list(parts.values()))
+    return Graph(nodes, sum(in_degree.values()), in_degree, list(parts.values()))
 
 
 def _root(parent: dict[int, int], node: int) -> int:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from okf_catalog.catalog.edges import KINDS
 from okf_catalog.checks.check import INFO, WARN, Catalogue, Found, Subject, some
 
 checks = Catalogue()
@@ -51,8 +52,8 @@ def duplicate_title(subject: Subject) -> Iterator[Found]:
 
 def _reference_links(subject: Subject, kind: str) -> Iterator[tuple[Any, ...]]:
     yield from subject.rows(
-        "select c.path, l.target, l.line from links l join concepts c on c.id = l.concept_id "
-        "where c.bundle = :bundle and l.kind = :kind order by c.path, l.position",
+        f"select c.path, l.target, l.line from links l indexed by links_beside_graph join concepts c on c.id = l.concept_id "
+        f"where c.bundle = :bundle and l.kind not in {KINDS} and l.kind = :kind order by c.path, l.position",
         kind=kind,
     )
 

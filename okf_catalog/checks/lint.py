@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
+from okf_catalog.catalog.edges import among_others
 from okf_catalog.checks.check import INFO, WARN, Check, Finding, Settings, Subject
 from okf_catalog.errors import CatalogError
 from okf_catalog.format.trust import TIERS
@@ -82,18 +83,17 @@ def _stats(subject: Subject, findings: list[Finding], skipped: list[str]) -> dic
         return int(next(subject.rows(sql))[0])
 
     reserved = "select count(*) from reserved_files where bundle = :bundle and kind"
-    # Counting here is cheaper than having SQLite sort.
+    def grouped(column: str) -> Counter[str]:
+        # Each of these columns has an index that holds the bundle, too.
+        rows = subject.rows(f"select {column}, count(*) from concepts where bundle = :bundle group by {column}")
+        return Counter(dict(rows))
+
     types: Counter[str] = Counter()
-    trust: Counter[str] = Counter()
-    status: Counter[str] = Counter()
-    rows = subject.rows("select type, trust_tier, effective_status from concepts where bundle = :bundle")
-    for (kind, tier, state), count in Counter(rows).items():
+    for kind, count in grouped("type").items():
         types[kind or UNTYPED] += count
-        trust[tier] += count
-        status[state] += count
-    tags = Counter(tag for (tag,) in subject.rows(
-        "select t.tag from concepts c cross join tags t on t.concept_id = c.id where c.bundle = :bundle"
-    ))  # fmt: skip
+    trust, status = grouped("trust_tier"), grouped("effective_status")
+    among, values = among_others(subject.connection, subject.bundle)
+    tags = dict(subject.connection.execute(f"select tag, count(*) from tags where 1 {among} group by folded, tag", values))
     graph = subject.graph
     return {
         "concepts": len(graph.nodes),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Annotated, Any
 
+from okf_catalog.catalog.edges import edge_count
 from okf_catalog.cli import judging, listing, options, output
 from okf_catalog.cli.declared import Option
 from okf_catalog.views import drawing
@@ -67,7 +68,7 @@ def _graph(
         output.dump_json(answer, pretty=pretty)
     elif form == listing.TEXT:
         concepts = output.plural(Asked(connection, name).size(), "concept")
-        print(f"Graph — {opened.label} ({concepts}, {output.plural(view.edge_count(connection, name), 'link')})")
+        print(f"Graph — {opened.label} ({concepts}, {output.plural(edge_count(connection, name), 'link')})")
     else:
         output.emit_rows(listing.sliced(view.named_edges(connection, name), limit, offset), _EDGES, form)
 

@@ -54,7 +54,7 @@ def print_groups(
         width = max((listing.wide(output.one_line(group.value)) for group in groups), default=0)
         for group in groups:
             name = listing.pad(output.one_line(group.value), width)
-            print(f"  {name}  {group.count:>3}   {listing.joined(found.titles(group), _TITLES)}")
+            print(f"  {name}  {group.size:>3}   {listing.joined(found.titles(group), _TITLES)}")
     else:
         output.emit_rows(_rows(found, groups, noun), (noun, "count", "concepts"), form)
 

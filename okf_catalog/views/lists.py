@@ -8,10 +8,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+from okf_catalog.catalog.edges import KINDS, among_others, edge_count
 from okf_catalog.catalog.filters import Filters, conditions
 from okf_catalog.format.values import text_of
-from okf_catalog.views.graph import KINDS, UNTYPED, edge_count
-from okf_catalog.views.places import among_others, counts, directories
+from okf_catalog.views.graph import UNTYPED
+from okf_catalog.views.places import counts, directories
 
 Row = dict[str, Any]
 FILE_KEYS = ("path", "id", "dir", "type", "title", "description")
@@ -156,7 +157,7 @@ class Group(NamedTuple):
     """A value that concepts share: a type, or a tag."""
 
     value: str
-    count: int
+    size: int
     """How many concepts."""
     keys: list[str]
     """Their row ids, as text, and perhaps those of concepts that were not asked for."""
@@ -184,7 +185,7 @@ class Groups:
             else:
                 found[value] = keys
         counted = ((value, len(keys) if self._is_all else sum(key in self._place for key in keys), keys) for value, keys in found.items())
-        self.all = sorted((Group(*group) for group in counted if group[1]), key=lambda group: (-group.count, group.value))
+        self.all = sorted((Group(*group) for group in counted if group[1]), key=lambda group: (-group.size, group.value))
 
     def _places(self, group: Group) -> Iterator[int]:
         if self._is_all:
@@ -202,9 +203,9 @@ class Groups:
     def titles(self, group: Group) -> Iterator[str]:
         """The titles of its concepts, by path."""
         # People see a few of them: only those that lie near the beginning are sorted, which so many members have there.
-        near = 2 * _FEW * len(self._order) // group.count
+        near = 2 * _FEW * len(self._order) // group.size
         places = sorted(filter(near.__gt__, self._places(group)))
-        if len(places) < min(_FEW, group.count):
+        if len(places) < min(_FEW, group.size):
             places = sorted(self._places(group))
         shown = 0
         while places:
@@ -213,7 +214,7 @@ class Groups:
                     "select coalesce(title, stem) from concepts where id = ?", (self._order[place],)
                 ).fetchone()[0]  # fmt: skip
             shown = len(places)
-            places = sorted(self._places(group)) if shown < group.count else []
+            places = sorted(self._places(group)) if shown < group.size else []
 
 
 _FEW = 8

@@ -44,17 +44,6 @@ def with_ancestors(directories: Iterable[str]) -> list[str]:
     return sorted(found, key=lambda name: (name != ROOT, name))
 
 
-def among_others(connection: sqlite3.Connection, bundle: str, column: str = "concept_id") -> tuple[str, list[str]]:
-    """SQL that keeps the rows of one bundle by the row id of their concept, and its parameters.
-
-    Nothing where the catalog holds no other bundle: looking each row up costs more than reading it.
-    The `+` keeps SQLite from looking up the rows of each concept instead of reading an index once.
-    """
-    if connection.execute("select count(*) from bundles").fetchone()[0] == 1:
-        return "", []
-    return f"and +{column} in (select id from concepts where bundle = ?)", [bundle]
-
-
 def counts(connection: sqlite3.Connection, bundle: str) -> Counter[str]:
     """Concepts directly in each directory that holds one, in the order of their paths."""
     # The index of the paths says it all; the rows are twenty times its size.
