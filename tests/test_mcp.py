@@ -251,8 +251,15 @@ QUESTIONS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("tool", "arguments", "command"), QUESTIONS, ids=[command for _, _, command in QUESTIONS])
-def test_a_tool_answers_as_its_verb(agent, answers, tool, arguments, command):
+_FIRST = {tool: command for tool, _, command in reversed(QUESTIONS)}
+
+
+@pytest.mark.parametrize(("transport", "tool", "arguments", "command"), [
+    pytest.param(transport, *question, id=f"{transport}: {question[2]}")
+    for question in QUESTIONS for transport in ["stdio", *["over_http"] * (question[2] == _FIRST[question[0]])]
+])  # fmt: skip
+def test_a_tool_answers_as_its_verb(request, answers, transport, tool, arguments, command):
+    agent = request.getfixturevalue(transport)
     answer = agent.ask(tool, **arguments)
     jsonschema.validate(answer, closed(agent.tools[tool].output_schema))
     expected = answers(*shlex.split(command), "--json") if "--format" not in command else answers(*shlex.split(command))
@@ -505,11 +512,11 @@ def test_what_is_refused_is_refused_in_one_line(stdio, tool, arguments, words):
     assert words in stdio.refused(tool, **arguments)
 
 
-def test_text_of_any_kind_is_only_text(agent):
-    for term in ("a\x00b", "' or 1=1 --", '"', "*", "%", "\u202e", "🌙" * 1000, "\\", "NEAR(", "x" * 100_000):
-        assert agent.ask("search", terms=[term], engine="scan")["query"] == [term]
-        agent.ask("search", terms=[term], engine="fts5")
-        agent.ask("find", bundle="@odd", query=[term], types=[term], tags=[term])
+@pytest.mark.parametrize("term", ["a\x00b", "' or 1=1 --", '"', "*", "\u202e", "🌙" * 100, "\\", "NEAR(", "x" * 100_000])
+def test_text_of_any_kind_is_only_text(stdio, term):
+    for engine in ("scan", "fts5"):
+        assert stdio.ask("search", terms=[term], engine=engine)["query"] == [term]
+    stdio.ask("find", bundle="@odd", query=[term], types=[term], tags=[term])
 
 
 def test_a_tool_that_is_not_there(agent):
