@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+import sqlite3
 import sys
 import types
 
 import pytest
 
+from okf_catalog.catalog.filters import Filters
 from okf_catalog.errors import UsageError
 from okf_catalog.search import conformance, engine
 from okf_catalog.search.engine import Answer, Match, Registry
 from okf_catalog.search.fts5 import FTS5
 from okf_catalog.search.hooks import implementation
-from okf_catalog.search.query import FUZZY, LITERAL, REGEXP, Literal, Query
+from okf_catalog.search.query import FUZZY, LITERAL, REGEXP, Corpus, Literal, Query
 from okf_catalog.search.scan import Scan, literal_anchor
 from tests.test_sync import note
 
@@ -130,3 +132,19 @@ def test_names_are_taken_once():
         registry.add(Index())
     with pytest.raises(UsageError, match="no search engine supports"):
         Registry().choose(Query(("x",), mode=FUZZY), None)
+
+
+def test_filters_do_not_ask_the_index_once_for_each_concept(bundle, run_cli, tmp_path):
+    """The rows of a common word were read again for every concept that a filter leaves."""
+    root = bundle({f"{number}.md": f"---\ntype: T{number % 2}\n---\n\norder\n" for number in range(20)})
+    run_cli("sync", root, "--db", tmp_path / "kb.db")
+    connection = sqlite3.connect(tmp_path / "kb.db")
+    asked: list[str] = []
+    connection.set_trace_callback(lambda sql: asked.append(sql) if "concepts_fts match" in sql and not sql.startswith("--") else None)
+    answer = FTS5().search(Corpus(connection, ["bundle"], Filters(types=("T1",))), Query(("order",)))
+    connection.set_trace_callback(None)
+    assert len(answer.matches) == 10
+    plans = [row[3] for sql in asked for row in connection.execute(f"explain query plan {sql}") if "concepts_fts" in row[3]]
+    assert plans
+    # SQLite writes `=` into the plan where the virtual table is asked for one rowid after another.
+    assert [plan for plan in plans if "=" in plan.partition("INDEX")[2]] == []
