@@ -29,6 +29,7 @@ BELOW = {
     "search": {"format", "errors", "trace", "bundle", "migrations", "catalog"},
     "checks": {"format", "errors", "trace", "bundle", "migrations", "catalog"},
     "views": {"format", "errors", "trace", "bundle", "migrations", "catalog"},
+    "render": {"format", "errors", "catalog", "views"},
 }
 DOORS = ("cli", "datasette_plugin", "mcp_server", "__main__", "__init__")
 

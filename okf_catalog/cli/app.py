@@ -24,7 +24,7 @@ COMPLETION_VARIABLE = "_OKF_CATALOG_COMPLETE"
 _VERBS = (
     "sync", "find", "search", "show", "bundles", "registry", "sql",
     "index", "dirs", "stats", "types", "tags", "files", "catalog", "graph", "facets",
-    "review", "changes", "history", "related", "sources", "actors", "export",
+    "review", "changes", "history", "related", "sources", "actors", "export", "render",
     "validate", "lint", "loose", "references", "doctor", "compact", "snapshot", "forget", "server", "mcp", "skill", "version",
 )  # fmt: skip
 MODULES = {verb: verb.replace("-", "_") for verb in _VERBS}

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 from markdown_it import MarkdownIt
+from markdown_it.common.utils import escapeHtml
 from markdown_it.renderer import RendererHTML
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from mdit_py_plugins.anchors.index import slugify
 from mdit_py_plugins.footnote import footnote_plugin
+from mdit_py_plugins.footnote.index import render_footnote_close, render_footnote_open
 
 _SAFE_SCHEMES = ("http://", "https://", "mailto:")
 LINK = "okf_link"
 """Key of the environment under which the renderer finds the function that places links."""
+
+_NOTES = "okf_notes"
+"""The same for what is told in footnotes, by their labels."""
 
 Link = Callable[[str], "str | None"]
 """From a target as written to the address of the page that shows it; None for places that are not shown."""
@@ -26,9 +31,16 @@ def is_safe_address(target: str) -> bool:
     return target.strip().lower().startswith(_SAFE_SCHEMES)
 
 
-def to_html(body: str, link: Link) -> str:
-    """Render a body. Raw HTML is shown as text, images as links, targets with other schemes not at all."""
-    return str(_parser().render(body, {LINK: link}))
+def to_html(body: str, link: Link, notes: Mapping[str, str] | None = None) -> str:
+    """Render a body. Raw HTML is shown as text, images as links, targets with other schemes not at all.
+
+    `notes` says what the source is that a footnote label names (OKF §13.1): text, shown in the
+    footnote. Such a label needs no definition in the body.
+    """
+    notes = notes or {}
+    # What the plugin notes down for each definition that it meets.
+    known = {"refs": {f":{label}": -1 for label in notes}}
+    return str(_parser().render(body, {LINK: link, _NOTES: notes, "footnotes": known}))
 
 
 @lru_cache(maxsize=1)
@@ -38,7 +50,7 @@ def _parser() -> MarkdownIt:
     parser.core.ruler.push("okf_headings", _name_headings)
     # Every target is judged by `_open`; the parser's own list would print the markdown of refused ones.
     parser.validateLink = lambda url: True  # type: ignore[method-assign]  # noqa: ARG005
-    for name, rule in (("link_open", _open), ("link_close", _close), ("image", _image)):
+    for name, rule in (("link_open", _open), ("link_close", _close), ("image", _image), ("footnote_open", _open_note), ("footnote_close", _close_note)):
         parser.add_render_rule(name, rule)
     return parser
 
@@ -79,10 +91,19 @@ def _close(_self: RendererHTML, _tokens: Sequence[Token], _number: int, _options
     return f"</{env['okf_open'].pop()}>"
 
 
+def _open_note(self: RendererHTML, tokens: Sequence[Token], number: int, options: Any, env: dict[str, Any]) -> str:
+    env["okf_note"] = tokens[number].meta.get("label")
+    return str(render_footnote_open(self, tokens, number, options, env))
+
+
+def _close_note(self: RendererHTML, tokens: Sequence[Token], number: int, options: Any, env: dict[str, Any]) -> str:
+    text = env[_NOTES].get(env["okf_note"])
+    told = f'<p class="okf-source">{escapeHtml(text)}</p>' if text else ""
+    return told + str(render_footnote_close(self, tokens, number, options, env))
+
+
 def _image(self: RendererHTML, tokens: Sequence[Token], number: int, options: Any, env: dict[str, Any]) -> str:
     """Nothing is fetched from elsewhere for a reader who only opened a page: the picture is a link."""
-    from markdown_it.common.utils import escapeHtml
-
     token = tokens[number]
     target = str(token.attrs.get("src", ""))
     text = escapeHtml(self.renderInlineAsText(token.children or [], options, env) or target)
