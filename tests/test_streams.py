@@ -115,3 +115,12 @@ def test_elsewhere_the_text_is_as_written(bundle, run_cli):
 def test_safe_leaves_lines_and_tabs_alone():
     assert output.safe("a\n\tb") == "a\n\tb"
     assert output.safe("a\rb\x00") == "a\\x0db\\x00"
+
+
+def test_a_long_table_is_several_of_them(bundle, run_cli):
+    root = bundle({f"d/n{number:04}.md": f"---\ntype: T\ntitle: N{number}\n---\nword\n" for number in range(1203)})
+    status, out, _ = run_cli("search", root, "word", "--format", "table")
+    lines = [line for line in out.splitlines() if line.strip()]
+    assert status == 0
+    assert sum("Matched" in line for line in lines) == 2
+    assert sum(" N" in line for line in lines if "Matched" not in line) == 1203

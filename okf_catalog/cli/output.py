@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from itertools import islice
 from typing import Any
 
 from okf_catalog.errors import UsageError
@@ -234,24 +235,34 @@ def _markdown(rows: Iterable[Row], names: Sequence[str], headings: Sequence[str]
         write(f"| {' | '.join(markdown_cell(row[name]) for name in names)} |\n")
 
 
+_TABLE = 1000
+"""Rows of one table; more make a second one, so that memory does not grow with the answer."""
+
+
 def _table(rows: Iterable[Row], names: Sequence[str], headings: Sequence[str]) -> None:
     from rich import box
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    rows = list(rows)
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
     # Into a file or pipe nothing is folded or cut off: a row is a line.
     wide = not sys.stdout.isatty()
-    for heading in headings:
-        table.add_column(heading, overflow="fold", no_wrap=wide)
-    for row in rows:
-        table.add_row(*(Text(_people(row[name])) for name in names))
     console = Console(file=sys.stdout, no_color=bool(os.environ.get("NO_COLOR")))
     if wide:
         console.width = _WIDE
-    console.print(table)
+    left = iter(rows)
+    shown = list(islice(left, _TABLE))
+    while True:
+        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")
+        for heading in headings:
+            table.add_column(heading, overflow="fold", no_wrap=wide)
+        for row in shown:
+            table.add_row(*(Text(_people(row[name])) for name in names))
+        console.print(table)
+        shown = list(islice(left, _TABLE))
+        if not shown:
+            return
+        console.print()
 
 
 def plural(count: int, noun: str, many: str | None = None) -> str:

@@ -25,8 +25,6 @@ _PARSE_ERROR = "(parse error)"
 _SNIPPET_WIDTH = 100
 _MEASURED = 500
 """Rows from which the widths of columns are taken; all of them may be too many to hold."""
-_STREAMED = ("json", "ndjson", "csv", "tsv", "people", "markdown")
-"""Formats whose rows need not be there at once."""
 _BANNER = "Usage: okf-catalog search <dir|@slug…|@all> <term…> (okf-catalog search --help)"
 
 def search(
@@ -81,7 +79,7 @@ def search(
     connection = opened.connection
     skip_notes(connection, {name: f"@{slug}" if bundles is not None else label for name, slug in opened.slugs.items()})
     corpus = Corpus(connection, opened.slugs, filters, now)
-    found = run(corpus, query, engine=engine, limit=limit, offset=offset, explain=explain, lazy=chosen in _STREAMED)
+    found = run(corpus, query, engine=engine, limit=limit, offset=offset, explain=explain, lazy=True)
     for remark in (*found.notes, *unknown_values(corpus), *found.explanation):
         output.note(remark)
     shown = _Shown(found, is_named=bundles is not None, fields=fields, leave_out=leave_out)
