@@ -368,8 +368,8 @@ def test_a_directory_of_many_is_not_listed_whole(world, stdio):
     try:
         answer = stdio.ask("index", bundle="@many")
         (row,) = answer["directories"]
-        assert (row["count"], len(row["listing"])) == (230, 200)
-        assert ".: the first 200 of 230 concepts are listed; search and find have all" in answer["notes"]
+        assert (row["count"], len(row["listing"])) == (230, 100)
+        assert ".: the first 100 of 230 concepts are listed; search and find have all" in answer["notes"]
     finally:
         world.cli("forget", "@many")
 

@@ -29,7 +29,7 @@ from okf_catalog.views import related as related_view
 from okf_catalog.views.places import directories, narrow
 
 Document = dict[str, Any]
-LISTED = 200
+LISTED = 100
 """Concepts of one directory that `index` lists; `count` has them all."""
 
 
