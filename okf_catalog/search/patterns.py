@@ -70,13 +70,18 @@ def search(corpus: Corpus, query: Query) -> Answer:
     patterns = [compiled(term) for term in query.words]
     deadline = Deadline()
     explanation: list[str] = []
-    candidates = _candidates(corpus, query, explanation)
+    holding = [_holding(corpus, query.fields, term, explanation) for term in query.words]
+    known = [set[int]().union(*hits.values()) for hits in holding if hits is not None]
+    candidates = set.intersection(*known) if known else None
     found: list[dict[str, set[int]]] = [{field: set() for field in query.fields} for _ in patterns]
     for concept, texts in _texts(corpus, query.fields, candidates):
         deadline.check()
         hits: list[list[str]] = []
-        for pattern in patterns:
-            hit = [field for field, text in texts if deadline.find(pattern, text) is not None]
+        for pattern, may in zip(patterns, holding, strict=True):
+            hit = [
+                field for field, stored in texts
+                if (may is None or concept in may[field]) and deadline.find(pattern, as_written(field, stored)) is not None
+            ]  # fmt: skip
             if not hit:
                 break
             hits.append(hit)
@@ -97,28 +102,22 @@ def anchor(pattern: regex.Pattern[str]) -> Anchor:
     return find
 
 
-def _candidates(corpus: Corpus, query: Query, explanation: list[str]) -> set[int] | None:
-    """The concepts that hold what the patterns cannot do without; None where that says nothing."""
+def _holding(corpus: Corpus, fields: Sequence[str], term: str, explanation: list[str]) -> dict[str, set[int]] | None:
+    """For each field the concepts that hold there what the pattern cannot do without; None where that says nothing."""
     from okf_catalog.search.scan import Reader
 
-    reader = Reader(corpus)
-    candidates: set[int] | None = None
-    for term in query.words:
-        literal = required_literal(term)
-        if literal is None:
-            explanation.append(f"scan reads the pattern {describe(term)} against every text")
-            continue
-        hits = reader.hits(Literal.read(literal), query.fields)
-        holding: set[int] = set().union(*hits.values())
-        explanation.append(
-            f"scan reads the pattern {describe(term)} against the {len(holding)} texts that hold {describe(literal)}"
-        )
-        candidates = holding if candidates is None else candidates & holding
-    return candidates
+    literal = required_literal(term)
+    if literal is None:
+        explanation.append(f"scan reads the pattern {describe(term)} against every text")
+        return None
+    hits = Reader(corpus).hits(Literal.read(literal), fields)
+    count = len(set[int]().union(*hits.values()))
+    explanation.append(f"scan reads the pattern {describe(term)} against the {count} texts that hold {describe(literal)}")
+    return hits
 
 
 def _texts(corpus: Corpus, fields: Sequence[str], candidates: set[int] | None) -> Iterator[tuple[int, list[tuple[str, str]]]]:
-    """(concept, its (field, text as written) pairs) for the candidates, or for all."""
+    """(concept, its (field, text as stored) pairs) for the candidates, or for all."""
     columns = ", ".join(_COLUMNS[field] for field in fields)
     within, values = corpus.within("c.id")
     if candidates is None:
@@ -126,11 +125,7 @@ def _texts(corpus: Corpus, fields: Sequence[str], candidates: set[int] | None) -
     else:
         rows = _some(corpus.connection, columns, sorted(candidates))
     for row in rows:
-        texts = []
-        for field, text in zip(fields, row[1:], strict=True):
-            if text is not None:
-                texts.append((field, as_written(field, text)))
-        yield row[0], texts
+        yield row[0], [pair for pair in zip(fields, row[1:], strict=True) if pair[1] is not None]
 
 
 def _some(connection: sqlite3.Connection, columns: str, ids: list[int]) -> Iterator[Any]:
