@@ -24,13 +24,14 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.shared.exceptions import MCPError
 
+from okf_catalog.cli.app import quickly
 from okf_catalog.cli.related import TIES
 from okf_catalog.format.trust import TIERS
 from okf_catalog.format.vocabulary import STATUSES
 from okf_catalog.mcp_server import models
 from okf_catalog.search.query import FIELDS
 from okf_catalog.views.changes import KINDS
-from tests.conftest import EXAMPLE, process, write_files
+from tests.conftest import EXAMPLE, ROOT, process, write_files
 from tests.test_architecture import loaded
 from tests.test_sync import note
 
@@ -690,6 +691,15 @@ def test_usage_errors(run_cli, tmp_path):
         assert (status, out) == (2, "")
         assert words in err
         assert err.count("\n") == 1
+
+
+def test_the_configuration_that_the_docs_show_is_understood():
+    found = re.findall(r"```json\n(.*?)```", (ROOT / "docs" / "agents.md").read_text(), re.DOTALL)
+    servers = [server for text in found for server in json.loads(text)["mcpServers"].values()]
+    assert servers
+    for server in servers:
+        assert server["command"] == "okf-catalog"
+        assert quickly(server["args"]) is not None, server
 
 
 def test_nothing_else_loads_the_sdk():
