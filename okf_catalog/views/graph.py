@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from okf_catalog.catalog.edges import edges, inbound
 from okf_catalog.catalog.filters import ROOT
-from okf_catalog.views.places import parent_of, with_ancestors
+from okf_catalog.views.places import parent_of, top_of, with_ancestors
 
 Row = dict[str, Any]
 UNTYPED = "Untyped"
@@ -75,7 +75,7 @@ def hubs(connection: sqlite3.Connection, bundle: str) -> list[Row]:
     """
     # The index of the paths has it all.
     paths = dict(connection.execute("select id, path from concepts where bundle = ?", (bundle,)))
-    tops = {str(row_id): path.partition("/")[0] if "/" in path else ROOT for row_id, path in paths.items()}
+    tops = {str(row_id): top_of(path) for row_id, path in paths.items()}
     rows = []
     for target, sources in inbound(connection, bundle):
         counted: dict[str, int] = {}

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from okf_catalog.catalog.edges import KINDS, among_others, edge_count
-from okf_catalog.catalog.filters import Filters, conditions
+from okf_catalog.catalog.filters import ROOT, TOP_ROOT, Filters, conditions
 from okf_catalog.format.values import text_of
 from okf_catalog.views.graph import UNTYPED
 from okf_catalog.views.places import counts, directories
@@ -122,7 +122,7 @@ def stats(connection: sqlite3.Connection, bundle: str) -> Stats:
     by_dir = counts(connection, bundle)
     by_top: Counter[str] = Counter()
     for directory, count in by_dir.items():
-        by_top[directory.partition("/")[0]] += count
+        by_top[TOP_ROOT if directory == ROOT else directory.partition("/")[0]] += count
     by_type: Counter[str] = Counter()
     for kind, count in connection.execute("select type, count(*) from concepts where bundle = ? group by type", (bundle,)):
         by_type[kind or UNTYPED] += count

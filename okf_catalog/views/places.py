@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from okf_catalog.catalog.filters import ROOT
+from okf_catalog.catalog.filters import ROOT, TOP_ROOT
 from okf_catalog.format.values import fold
 
 _ROOT_NAMES = ("", ROOT, "root")
@@ -19,6 +19,12 @@ class Place(NamedTuple):
     dir: str
     is_ancestor: bool
     """It is there only to show the way from the root."""
+
+
+def top_of(path: str) -> str:
+    """`concepts.top_dir` of a path: its first directory."""
+    first, slash, _ = path.partition("/")
+    return first if slash else TOP_ROOT
 
 
 def depth_of(directory: str) -> int:
