@@ -30,16 +30,17 @@ function showGraph(query, isMap) {
   const left = shown.length < concepts.length && !around ? `The ${shown.length.toLocaleString("en")} best linked of ${count(concepts.length, "concept")}. ` : "";
   main.replaceChildren(make("div", { class: "beside" }, facets(isMap ? "map" : "graph", query, found), make("section", {},
     make("p", { class: "bar" }, `${left}${around ? "Two links around " : ""}`, around && byPath.has(around) ? link(fileAddress(byPath.get(around)), byPath.get(around).title) : "",
-      isMap ? "" : layout, make("button", { type: "button", click: () => graph.fit(undefined, 20) }, "fit")), box, told)));
+      isMap ? "" : layout, make("button", { type: "button", click: () => frame() }, "fit")), box, told)));
 
-  const edges = shown.flatMap((file) => file.out.filter((target) => there.has(target)).map((target) => ({ data: { id: `${file.number}>${target}`, source: `${file.number}`, target: `${target}` } })));
+  const edges = shown.flatMap((file) => file.out.filter((target) => there.has(target)).map((target) => ({ data: { id: `${file.number}>${target}`, source: `${file.number}`, target: `${target}` }, classes: isMap ? "away" : "" })));
   const boxes = isMap ? [...new Set(shown.map((file) => directoryOf(file.path)))].sort() : [];
+  const kept = new Set(chosen(query, found)), place = isMap ? packed(shown, boxes, box.clientWidth / box.clientHeight) : null;
   graph = cytoscape({
-    container: box, minZoom: 0.02, maxZoom: 4, textureOnViewport: many, hideEdgesOnViewport: many, layout: { name: "preset" },
+    container: box, minZoom: 0.02, maxZoom: 4, textureOnViewport: many, hideEdgesOnViewport: many, layout: { name: "preset", fit: false },
     elements: {
       nodes: [
         ...boxes.map((path) => ({ data: { id: `/${path}`, label: path || "(root)", isBox: true }, selectable: false, grabbable: false })),
-        ...shown.map((file) => ({ data: { id: `${file.number}`, label: file.title.slice(0, 80), parent: isMap ? `/${directoryOf(file.path)}` : undefined, colour: colourOf(file.type || "Untyped"), size: 18 + Math.min(34, 4 * degree(file)), start: file.path === around } })),
+        ...shown.map((file) => ({ data: { id: `${file.number}`, label: file.title.slice(0, 80), parent: isMap ? `/${directoryOf(file.path)}` : undefined, colour: colourOf(file.type || "Untyped"), size: 18 + Math.min(34, 4 * degree(file)), start: file.path === around }, classes: kept.has(file) ? "" : "off", position: place && place(file) })),
       ],
       edges,
     },
@@ -55,9 +56,6 @@ function showGraph(query, isMap) {
       { selector: "edge.near", style: { "line-color": "#d33", "target-arrow-color": "#d33", "target-arrow-shape": "triangle", opacity: 1, width: 2, display: "element", "z-index": 9 } },
     ],
   });
-  if (isMap) graph.edges().addClass("away");
-  const kept = new Set(chosen(query, found));
-  if (kept.size < listed.length) graph.nodes("[!isBox]").forEach((node) => { node.toggleClass("off", !kept.has(files[node.id()])); });
   graph.on("tap", "node[!isBox]", (event) => {
     const node = event.target, file = files[node.id()];
     graph.elements(".near").removeClass("near");
@@ -67,17 +65,32 @@ function showGraph(query, isMap) {
   graph.on("dbltap", "node[!isBox]", (event) => { location.hash = fileAddress(files[event.target.id()]); });
 
   function arrange(name) {
-    if (isMap) return graph.nodes("[!isBox]").positions(packed(shown, boxes, box.clientWidth / box.clientHeight)), graph.fit(undefined, 20);
-    graph.layout({ name, animate: false, nodeDimensionsIncludeLabels: !many, concentric: (node) => node.degree(), levelWidth: () => (many ? 3 : 4), minNodeSpacing: many ? 4 : 12, randomize: true,
+    graph.layout({ name, animate: false, fit: false, nodeDimensionsIncludeLabels: !many, concentric: (node) => node.degree(), levelWidth: () => (many ? 3 : 4), minNodeSpacing: many ? 4 : 12, randomize: true,
       idealEdgeLength: () => 60, nodeRepulsion: () => 9000, componentSpacing: 50, numIter: many ? 300 : 1500, padding: 20, stop: widen }).run();
   }
   // A drawing that is taller than wide is laid on its side: the place for it is wider than high.
   function widen() {
-    const area = graph.elements().boundingBox({ includeLabels: false });
-    if (area.h > area.w && box.clientWidth > box.clientHeight && layout.value === "cose") graph.nodes().positions((node) => ({ x: node.position("y"), y: node.position("x") }));
-    graph.fit(undefined, 20);
+    const area = extent();
+    if (layout.value === "cose" && area.h > area.w && box.clientWidth > box.clientHeight) graph.nodes().positions((node) => ({ x: node.position("y"), y: node.position("x") }));
+    frame();
   }
-  arrange(layout.value);
+  function extent() {
+    let [left, right, top, bottom] = [Infinity, -Infinity, Infinity, -Infinity];
+    graph.nodes("[!isBox]").forEach((node) => {
+      const { x, y } = node.position();
+      [left, right, top, bottom] = [Math.min(left, x), Math.max(right, x), Math.min(top, y), Math.max(bottom, y)];
+    });
+    return { x: (left + right) / 2, y: (top + bottom) / 2, w: right - left, h: bottom - top };
+  }
+  // What the library's own `fit` does, without measuring every label: that takes seconds for thousands.
+  function frame() {
+    if (!shown.length) return;
+    const area = extent(), room = isMap ? 90 : 50;
+    const zoom = Math.min(1.5, Math.max(0.02, Math.min(box.clientWidth / (area.w + 2 * room), box.clientHeight / (area.h + 2 * room))));
+    graph.viewport({ zoom, pan: { x: box.clientWidth / 2 - zoom * area.x, y: box.clientHeight / 2 - zoom * area.y } });
+  }
+  if (isMap) frame();
+  else arrange(layout.value);
   box.dataset.ready = shown.length;
 }
 
@@ -94,9 +107,9 @@ function packed(shown, boxes, ratio) {
   let x = 0, y = 0, high = 0;
   for (const block of blocks) {
     if (x && x + block.width > widest) [x, y, high] = [0, y + high, 0];
-    members.get(block.path).forEach((file, at) => places.set(`${file.number}`, { x: x + (at % block.across) * STEP, y: y + Math.floor(at / block.across) * ROW }));
+    members.get(block.path).forEach((file, at) => places.set(file, { x: x + (at % block.across) * STEP, y: y + Math.floor(at / block.across) * ROW }));
     x += block.width;
     high = Math.max(high, block.height);
   }
-  return (node) => places.get(node.id());
+  return (file) => places.get(file);
 }
