@@ -10,7 +10,7 @@ import pytest
 from tests.conftest import ROOT, process
 
 PAGE = ROOT / "docs" / "cookbook.md"
-RECIPE = re.compile(r"^### (?P<title>.+?)\n(?P<why>.*?)```sql\n(?P<sql>.*?)\n```\n\n(?P<table>(?:\|.*\n)*)", re.MULTILINE | re.DOTALL)
+RECIPE = re.compile(r"^### (?P<title>[^\n]+)\n(?P<why>.*?)```sql\n(?P<sql>.*?)\n```\n\n(?P<table>(?:\|[^\n]*\n)*)", re.MULTILINE | re.DOTALL)
 RECIPES = {found["title"]: found for found in RECIPE.finditer(PAGE.read_text(encoding="utf-8"))}
 
 
