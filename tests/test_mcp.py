@@ -42,6 +42,38 @@ ENDLESS = "with recursive n(i) as (select 1 union all select i + 1 from n) selec
 STUCK = "select instr(hex(zeroblob(20000000)), hex(zeroblob(9000000)) || 'x')"
 
 
+JSON_IN_OUT = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
+MODERN = {"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "sql"}
+
+
+def modern(method, name, arguments):
+    """A request of the protocol without sessions."""
+    prefix = "io.modelcontextprotocol"
+    meta = {f"{prefix}/protocolVersion": "2026-07-28", f"{prefix}/clientInfo": {"name": "x", "version": "0"}, f"{prefix}/clientCapabilities": {}}
+    return json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": {"name": name, "arguments": arguments, "_meta": meta}})
+
+
+def posted(address, body, headers, method="POST"):
+    """The connection over which a request went."""
+    connection = http.client.HTTPConnection(*address, timeout=20)
+    connection.request(method, "/mcp", body, {**JSON_IN_OUT, **headers})
+    return connection
+
+
+def children(server):
+    with open(f"/proc/{server.pid}/task/{server.pid}/children", encoding="ascii") as file:
+        return file.read().split()
+
+
+def grown(server, count, seconds=10):
+    """Whether the server comes to have so many processes of its own, and time to be busy."""
+    deadline = time.monotonic() + seconds
+    while len(children(server)) < count and time.monotonic() < deadline:
+        time.sleep(0.05)
+    time.sleep(0.3)
+    return len(children(server)) >= count
+
+
 class World:
     """A catalog of two bundles, and servers of it that last as long as the module."""
 
@@ -143,8 +175,11 @@ def address(world):
     found = re.fullmatch(r"serving MCP at http://127\.0\.0\.1:(\d+)/mcp \(Ctrl-C stops\)\n", told)
     assert found, told
     yield "127.0.0.1", int(found[1])
+    busy = posted(("127.0.0.1", int(found[1])), modern("tools/call", "sql", {"query": STUCK}), MODERN)
+    assert grown(server, 1)
     server.send_signal(signal.SIGTERM)
     out, err = server.communicate(timeout=20)
+    busy.close()
     assert (server.returncode, out, err) == (0, "", "")
 
 
@@ -549,11 +584,9 @@ HELLO = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params":
 def test_a_page_of_somebody_else_is_refused(address, headers, status):
     place = f"{address[0]}:{address[1]}"
     filled = {name: value.format(address=place, port=address[1]) for name, value in headers.items()}
-    sent = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream", **filled}
     for method in ("POST", "GET") if status in (403, 421) else ("POST",):
-        connection = http.client.HTTPConnection(*address, timeout=20)
+        connection = posted(address, HELLO if method == "POST" else None, filled, method)
         try:
-            connection.request(method, "/mcp", HELLO if method == "POST" else None, sent)
             assert connection.getresponse().status == status
         finally:
             connection.close()
@@ -566,8 +599,7 @@ def test_only_this_machine_is_listened_to(address):
 
 
 def test_a_body_without_end_is_refused(address):
-    connection = http.client.HTTPConnection(*address, timeout=20)
-    connection.request("POST", "/mcp", b"x" * 5_000_000, {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"})
+    connection = posted(address, b"x" * 5_000_000, {})
     assert connection.getresponse().status == 413
     connection.close()
 
@@ -601,18 +633,10 @@ def greeted(server):
     return server
 
 
-def children(server):
-    with open(f"/proc/{server.pid}/task/{server.pid}/children", encoding="ascii") as file:
-        return file.read().split()
-
-
 def test_a_question_can_be_called_back_and_the_end_of_input_ends_everything(world):
     server = greeted(world.start())
     send(server, "tools/call", {"name": "sql", "arguments": {"query": STUCK}}, id=2)
-    deadline = time.monotonic() + 10
-    while not children(server) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    time.sleep(0.3)
+    assert grown(server, 1)
     busy = children(server)
     send(server, "notifications/cancelled", {"requestId": 2})
     server.stdin.write("this is no message\n")
@@ -647,6 +671,13 @@ def test_a_signal_ends_it_and_takes_the_passing_catalog_along(world, tmp_path):
     assert (server.returncode, out, err) == (0, "", "")
     assert not list(passing.iterdir())
     assert sorted(path.name for path in fresh.iterdir()) == ["a.md"]
+
+
+def test_a_full_disk_behind_stdout(world):
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run([sys.executable, "-m", "okf_catalog", "mcp"], input=HELLO + "\n", stdout=full, stderr=subprocess.PIPE,
+                              text=True, env=world.env, timeout=60, check=False)  # fmt: skip
+    assert (done.returncode, done.stderr) == (2, "error: No space left on device\n")
 
 
 def test_bundles_that_were_not_named_are_not_there(world, portal, tmp_path):

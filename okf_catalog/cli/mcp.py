@@ -10,7 +10,7 @@ from typing import Annotated
 
 from okf_catalog.catalog import database, freshness
 from okf_catalog.catalog.sync import bundles as bundles_of
-from okf_catalog.cli import completion, options
+from okf_catalog.cli import completion, options, output
 from okf_catalog.cli.declared import Argument, Option
 from okf_catalog.cli.server import catalog_of, listen
 from okf_catalog.errors import UsageError
@@ -55,6 +55,8 @@ def mcp(
         os.chdir("/")
         with suppress(KeyboardInterrupt):
             if taken is None:
+                if sys.stdin.isatty():
+                    output.note("an MCP client is to speak here, a line of JSON a message (Ctrl-C stops)")
                 transports.serve_stdio(built, stack.close)
             else:
                 # uvicorn ends cleanly on both signals, then lets them have their way with us.

@@ -25,7 +25,7 @@ _SESSIONS = 100
 def serve_stdio(server: Server[Any], leave: Callable[[], object]) -> None:
     """Serve one client on stdin and stdout until its end closes; a signal calls `leave` and ends the process.
 
-    Raises `BrokenPipeError` where nobody reads any more.
+    Raises `OSError` where nothing can be written, `BrokenPipeError` where nobody reads any more.
     """
     _quiet()
 
@@ -51,14 +51,14 @@ def serve_stdio(server: Server[Any], leave: Callable[[], object]) -> None:
 
     try:
         anyio.run(run)
-    except Exception as problem:
-        if _holds_broken_pipe(problem):
-            raise BrokenPipeError from None
-        raise
+    except Exception as problem:  # noqa: BLE001  # out of its groups it goes on
+        raise _first(problem) from None
 
 
-def _holds_broken_pipe(problem: BaseException) -> bool:
-    return isinstance(problem, BrokenPipeError) or any(map(_holds_broken_pipe, getattr(problem, "exceptions", ())))
+def _first(problem: Exception) -> Exception:
+    """What went wrong first, out of the groups that tasks make of it."""
+    within = getattr(problem, "exceptions", None)
+    return _first(within[0]) if within else problem
 
 
 def serve_http(server: Server[Any], taken: socket.socket) -> None:
@@ -78,13 +78,15 @@ def serve_http(server: Server[Any], taken: socket.socket) -> None:
             enable_dns_rebinding_protection=True, allowed_hosts=hosts, allowed_origins=[f"http://{host}" for host in hosts]
         ),
     )  # fmt: skip
-    uvicorn.Server(uvicorn.Config(app, log_level="error", lifespan="on", timeout_graceful_shutdown=1)).run(sockets=[taken])
+    uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="on", timeout_graceful_shutdown=1)).run(sockets=[taken])
 
 
 def _quiet() -> None:
-    """The SDK logs what peers send and how it fails; stderr is for people."""
-    if not os.environ.get("OKF_CATALOG_DEBUG"):
-        logging.getLogger("mcp").addHandler(logging.NullHandler())
-        logging.getLogger("mcp").propagate = False
-    else:
+    """The SDK logs what peers send and how it fails, with tracebacks; stderr is for people."""
+    if os.environ.get("OKF_CATALOG_DEBUG"):
         logging.basicConfig(stream=sys.stderr)
+        return
+    for name in ("mcp", "uvicorn", "asyncio"):
+        logger = logging.getLogger(name)
+        logger.addHandler(logging.NullHandler())
+        logger.propagate = False
