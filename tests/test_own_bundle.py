@@ -18,7 +18,7 @@ def test_the_bundle_passes(command):
 
 
 def test_its_index_leads_everywhere():
-    rows = json.loads(process("index", BUNDLE, "--json").stdout)["dirs"]
+    rows = json.loads(process("index", BUNDLE, "--json").stdout)["directories"]
     assert len(rows) == 4
     assert all(row["present"] for row in rows)
     assert sum(row["count"] for row in rows) == len([path for path in BUNDLE.rglob("*.md") if path.name not in ("index.md", "log.md")])
