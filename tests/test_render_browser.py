@@ -23,7 +23,7 @@ def large(number: int) -> dict[str, str]:
     """A bundle of so many concepts, each linked with two others."""
     files = {}
     for at in range(number):
-        words = " ".join(f"word{(at * step) % 977}" for step in range(1, 120))
+        words = " ".join(f"word{(at * step) % 977}" for step in range(1, 60))
         files[f"area{at % 40}/c{at}.md"] = (
             f"---\ntype: Type {at % 17}\ntitle: Concept {at}\ntags: [tag{at % 90}, tag{at % 7}]\nstale_after: 20{20 + at % 20}-01-01\n---\n\n"
             f"# Concept {at}\n\n[next](/area{(at + 1) % number % 40}/c{(at + 1) % number}.md), [other](/area{at * 7 % number % 40}/c{at * 7 % number}.md)\n\n{words}\n"
@@ -72,6 +72,9 @@ def visit(browser, pages):
     """A function that opens a view of a page and waits until it is there."""
 
     def go(name: str, view: str = "") -> None:
+        if view and browser.current_url.partition("#")[0] == pages[name]:
+            browser.execute_async_script("addEventListener('hashchange', () => arguments[1](), { once: true }); location.hash = ''; location.hash = arguments[0]", view)
+            return
         browser.get("about:blank")
         browser.get(pages[name] + view)
         assert find(browser, "body[data-ready]")
@@ -80,7 +83,10 @@ def visit(browser, pages):
 
 
 def text(browser, selector: str) -> str:
-    return find(browser, selector)[0].text
+    """What the first of these elements says; asked in one go, since a view may be replaced at any time."""
+    found = []
+    until(lambda: found.append(browser.execute_script("return document.querySelector(arguments[0])?.innerText", selector)) or found[-1] is not None)
+    return found[-1].strip()
 
 
 def press(browser, *keys: str) -> None:
@@ -102,7 +108,8 @@ def test_search_follow_a_result_and_a_link_in_its_body(browser, visit):
     visit("example")
     press(browser, "/")
     press(browser, "on-time arrival")
-    until(lambda: "of 61 files" in text(browser, "#count"))
+    until(lambda: browser.current_url.endswith("#/?q=on-time+arrival"))
+    assert "of 61 files" in text(browser, "#count")
     assert find(browser, "mark")
     find(browser, "a.hit")[0].click()
     assert text(browser, "h1:not(header h1)") == "On-time arrival"
@@ -169,9 +176,7 @@ def test_a_click_in_the_graph_tells_of_a_concept(browser, visit):
     assert browser.execute_script("return okf.graph.nodes('[!isBox]').not('.off').length") == 6
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_width_of_a_phone_is_enough(browser, visit, scheme):
-    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [{"name": "prefers-color-scheme", "value": scheme}]})
+def test_the_width_of_a_phone_is_enough(browser, visit):
     browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {"width": 360, "height": 740, "deviceScaleFactor": 1, "mobile": True})
     try:
         for view in ("", "#/?q=revenue", "#/file/metrics/on-time-arrival.md", "#/file/tables/bookings.md", "#/dir/", "#/graph", "#/map", "#/file/metrics/no-show-rate.md"):
@@ -186,7 +191,6 @@ def test_the_width_of_a_phone_is_enough(browser, visit, scheme):
         until(lambda: browser.execute_script("return document.querySelector('.chosen')?.checkVisibility()"))
     finally:
         browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
-        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
 
 
 def test_nothing_of_a_hostile_bundle_runs(browser, visit):
@@ -222,22 +226,36 @@ def test_freshness_is_judged_when_the_page_is_read(browser, visit, pages):
     counts = []
     for moment in ("2020-06-01T00:00:00Z", "2039-06-01T00:00:00Z"):
         added = browser.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": script % moment})
+        visit("large")
         visit("large", "#/?fresh=stale")
         counts.append(text(browser, "#count"))
         browser.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", added)
-    assert counts == ["100 of 2000 files", "2000 of 2,000 files"] or counts == ["100 of 2,000 files", "2000 of 2,000 files"]
+    assert counts == ["100 of 2,000 files", "2,000 of 2,000 files"]
 
 
 def test_two_thousand_concepts_are_no_burden(browser, visit):
     visit("large")
-    assert text(browser, "#count") == "2000 files" or text(browser, "#count") == "2,000 files"
+    assert text(browser, "#count") == "2,000 files"
     assert len(find(browser, "a.hit")) == 100
     find(browser, "section > button")[-1].click()
     assert len(find(browser, "a.hit")) == 200
     press(browser, "/")
     press(browser, "word555 concept")
-    until(lambda: "of 2,000 files" in text(browser, "#count"))
+    until(lambda: browser.current_url.endswith("#/?q=word555+concept"))
+    assert text(browser, "#count") == "120 of 2,000 files"
     visit("large", "#/graph")
     assert find(browser, '#graph[data-ready="2000"]')
     visit("large", "#/map")
     assert find(browser, '#graph[data-ready="2000"]')
+
+
+def test_dark_where_the_reader_wants_it_and_light_on_paper(browser, visit):
+    def paper(**media) -> int:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+        return browser.execute_script("return Number(getComputedStyle(document.body).backgroundColor.match(/\\d+/)[0])")
+
+    visit("example")
+    dark = [{"name": "prefers-color-scheme", "value": "dark"}]
+    assert [paper(features=[]), paper(features=dark), paper(media="print", features=dark)] == [255, 22, 255]
+    assert not find(browser, "nav")[0].is_displayed()
+    paper(media="", features=[])

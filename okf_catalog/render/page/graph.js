@@ -32,7 +32,7 @@ function showGraph(query, isMap) {
     make("p", { class: "bar" }, `${left}${around ? "Two links around " : ""}`, around && byPath.has(around) ? link(fileAddress(byPath.get(around)), byPath.get(around).title) : "",
       isMap ? "" : layout, make("button", { type: "button", click: () => frame() }, "fit")), box, told)));
 
-  const edges = shown.flatMap((file) => file.out.filter((target) => there.has(target)).map((target) => ({ data: { id: `${file.number}>${target}`, source: `${file.number}`, target: `${target}` }, classes: isMap ? "away" : "" })));
+  const edges = shown.flatMap((file) => file.out.filter((target) => there.has(target)).map((target) => ({ data: { id: `${file.number}>${target}`, source: `${file.number}`, target: `${target}` } })));
   const boxes = isMap ? [...new Set(shown.map((file) => directoryOf(file.path)))].sort() : [];
   const kept = new Set(chosen(query, found)), place = isMap ? packed(shown, boxes, box.clientWidth / box.clientHeight) : null;
   graph = cytoscape({
@@ -42,7 +42,7 @@ function showGraph(query, isMap) {
         ...boxes.map((path) => ({ data: { id: `/${path}`, label: path || "(root)", isBox: true }, selectable: false, grabbable: false })),
         ...shown.map((file) => ({ data: { id: `${file.number}`, label: file.title.slice(0, 80), parent: isMap ? `/${directoryOf(file.path)}` : undefined, colour: colourOf(file.type || "Untyped"), size: 18 + Math.min(34, 4 * degree(file)), start: file.path === around }, classes: kept.has(file) ? "" : "off", position: place && place(file) })),
       ],
-      edges,
+      edges: isMap ? [] : edges,
     },
     style: [
       { selector: "node[!isBox]", style: { label: many ? "" : "data(label)", "background-color": "data(colour)", width: isMap ? 18 : "data(size)", height: isMap ? 18 : "data(size)", color: ink,
@@ -50,15 +50,18 @@ function showGraph(query, isMap) {
       { selector: "node[?isBox]", style: { label: "data(label)", "background-opacity": 0.07, "border-width": 1, "border-color": "#999", shape: "round-rectangle", padding: 12, color: ink, "font-size": 14 } },
       { selector: "node[?start]", style: { "border-width": 4, "border-color": ink } },
       { selector: "edge", style: { width: many ? 1 : 2, "line-color": "#999", "target-arrow-color": "#999", "target-arrow-shape": many ? "none" : "triangle", "arrow-scale": 0.7, "curve-style": many ? "haystack" : "straight", opacity: many ? 0.25 : 0.6 } },
-      { selector: "edge.away", style: { display: "none" } },
       { selector: "node.off", style: { opacity: 0.1, label: "" } },
       { selector: "node.near", style: { label: "data(label)", opacity: 1, "z-index": 9, "min-zoomed-font-size": 0 } },
-      { selector: "edge.near", style: { "line-color": "#d33", "target-arrow-color": "#d33", "target-arrow-shape": "triangle", opacity: 1, width: 2, display: "element", "z-index": 9 } },
+      { selector: "edge.near", style: { "line-color": "#d33", "target-arrow-color": "#d33", "target-arrow-shape": "triangle", opacity: 1, width: 2, "z-index": 9 } },
     ],
   });
   graph.on("tap", "node[!isBox]", (event) => {
     const node = event.target, file = files[node.id()];
     graph.elements(".near").removeClass("near");
+    if (isMap) {
+      graph.edges().remove();
+      graph.add(edges.filter(({ data }) => data.source === node.id() || data.target === node.id()));
+    }
     node.closedNeighborhood().addClass("near");
     told.replaceChildren(link(fileAddress(file), file.title), " ", ...spaced(badges(file)), make("span", { class: "quiet" }, ` ${count(node.degree(), "link")}`));
   });
@@ -85,8 +88,8 @@ function showGraph(query, isMap) {
   // What the library's own `fit` does, without measuring every label: that takes seconds for thousands.
   function frame() {
     if (!shown.length) return;
-    const area = extent(), room = isMap ? 90 : 50;
-    const zoom = Math.min(1.5, Math.max(0.02, Math.min(box.clientWidth / (area.w + 2 * room), box.clientHeight / (area.h + 2 * room))));
+    const area = extent(), room = isMap ? 60 : many ? 30 : 120;
+    const zoom = Math.min(1.5, Math.max(0.02, Math.min(box.clientWidth / (area.w + 2 * room), box.clientHeight / (area.h + 110))));
     graph.viewport({ zoom, pan: { x: box.clientWidth / 2 - zoom * area.x, y: box.clientHeight / 2 - zoom * area.y } });
   }
   if (isMap) frame();
@@ -103,7 +106,7 @@ function packed(shown, boxes, ratio) {
     const across = Math.ceil(Math.sqrt(members.get(path).length * 1.3));
     return { path, across, width: across * STEP + GAP, height: Math.ceil(members.get(path).length / across) * ROW + GAP };
   });
-  const widest = Math.max(...blocks.map((block) => block.width), Math.sqrt(blocks.reduce((area, block) => area + block.width * block.height, 0) * ratio * 1.25));
+  const widest = Math.max(...blocks.map((block) => block.width), Math.sqrt(blocks.reduce((area, block) => area + block.width * block.height, 0) * ratio * 1.5));
   let x = 0, y = 0, high = 0;
   for (const block of blocks) {
     if (x && x + block.width > widest) [x, y, high] = [0, y + high, 0];

@@ -75,7 +75,7 @@ function showList(query) {
       found && make("p", { class: "snippet" }, snippet(file, pattern)),
     )));
     const left = rows.length - list.children.length;
-    more.textContent = `show ${Math.min(PAGE, left)} more of ${left}`;
+    more.textContent = `show ${Math.min(PAGE, left)} more of ${left.toLocaleString("en")}`;
     more.hidden = !left;
   };
   add();
@@ -84,7 +84,7 @@ function showList(query) {
   sort.value = order;
   const isNarrowed = found || Object.keys(FACETS).some((name) => query.has(name));
   main.replaceChildren(make("div", { class: "beside" }, facets("", query, found), make("section", {},
-    make("p", { class: "bar" }, make("strong", { id: "count" }, isNarrowed ? `${rows.length} of ${count(listed.length, "file")}` : count(rows.length, "file")), sort,
+    make("p", { class: "bar" }, make("strong", { id: "count" }, isNarrowed ? `${rows.length.toLocaleString("en")} of ${count(listed.length, "file")}` : count(rows.length, "file")), sort,
       isNarrowed && make("a", { href: "#/" }, "clear")),
     rows.length ? list : make("p", { class: "quiet" }, listed.length ? "Nothing here satisfies all of that." : "There is no concept in this bundle."), more)));
 }
