@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from okf_catalog.cli.app import MODULES, quickly
@@ -67,6 +67,7 @@ def command_lines(draw):
 
 
 @given(command_lines())
+@example(["bundles", "", "-v", "--", "--dige"])  # -v is counted and takes no value
 @settings(max_examples=1500, deadline=None)
 def test_quick_reads_as_typer_reads(argv):
     quick = by_quick(argv)

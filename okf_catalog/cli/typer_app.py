@@ -124,7 +124,8 @@ def spell_out(argv: list[str], command: Any) -> list[str]:
         command = command.commands.get(argv[1], command)
     options = sorted({name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)
                       if name.startswith("--")} | {"--help"})  # fmt: skip
-    takes_value = {name for parameter in command.params if not getattr(parameter, "is_flag", True)
+    takes_value = {name for parameter in command.params
+                   if not getattr(parameter, "is_flag", True) and not getattr(parameter, "count", False)
                    for name in parameter.opts if name.startswith("-")}  # fmt: skip
     result: list[str] = []
     value_follows = False
