@@ -36,7 +36,7 @@ browser:
 
 # The same pages under the newest Datasette that is not released yet.
 site-next: $(NEXT_STAMP)
-	$(NEXT)/bin/python -m pytest tests/test_site.py
+	$(NEXT)/bin/python -m pytest tests/test_site.py tests/test_site_facets.py
 
 $(NEXT_STAMP): pyproject.toml
 	$(PYTHON) -m venv $(NEXT)

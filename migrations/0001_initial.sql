@@ -280,6 +280,7 @@ create virtual table terms_trigram using fts5 (
   term, content='terms', content_rowid='id', tokenize='trigram', detail='none', columnsize=0
 );
 
+-- The casts give these columns a type, so that `is_stale = '1'` (as an address on the web says it) finds rows.
 create view catalog as
 select
   c.bundle,
@@ -289,8 +290,8 @@ select
   c.effective_status,
   c.trust_tier,
   c.trust_current,
-  (c.stale_after_utc is not null
-    and c.stale_after_utc <= strftime('%Y-%m-%dT%H:%M:%SZ', 'now')) as is_stale,
+  cast(c.stale_after_utc is not null
+    and c.stale_after_utc <= strftime('%Y-%m-%dT%H:%M:%SZ', 'now') as integer) as is_stale,
   c.tags,
   c.description,
   c.stale_after,
@@ -299,8 +300,8 @@ select
   c.generated_at,
   c.verified_at,
   c.source_count as sources,
-  (select count(*) from links l where l.concept_id = c.id and l.target_id is not null) as links_out,
-  (select count(*) from links l where l.target_id = c.id) as links_in,
+  cast((select count(*) from links l where l.concept_id = c.id and l.target_id is not null) as integer) as links_out,
+  cast((select count(*) from links l where l.target_id = c.id) as integer) as links_in,
   c.resource,
   c.runtime,
   c.concept_id,

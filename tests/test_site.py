@@ -14,7 +14,7 @@ import yaml
 from datasette.app import Datasette
 
 from okf_catalog.datasette_plugin import functions
-from okf_catalog.datasette_plugin.landing import highlighted, plain
+from okf_catalog.datasette_plugin.results import highlighted, plain
 from okf_catalog.datasette_plugin.settings import FILE
 from okf_catalog.search.query import Literal
 from okf_catalog.search.scan import literal_anchor
@@ -178,7 +178,7 @@ def test_the_tables_have_search_facets_and_links_whatever_the_file_is_called(sit
     assert 'name="_search"' in table[1]
     assert page.links["Berth-night"] == "/kb/-/okf/moonmoth/glossary/berth-night.md"
     assert 'class="okf-badge okf-human-reviewed"' in table[1]
-    assert "tags__arraycontains=finance" in table[1]
+    assert "_tag=finance" in table[1]
     assert len(found and json.loads(found[1])["rows"]) == 7
     assert query[0] == 200
     assert "Review queue" in Page(database[1]).text

@@ -14,7 +14,7 @@ from urllib.parse import quote
 from datasette import hookimpl
 from markupsafe import Markup
 
-from okf_catalog.datasette_plugin import access, cells, concept, graph, landing, settings
+from okf_catalog.datasette_plugin import access, cells, concept, facets, graph, landing, settings
 
 if TYPE_CHECKING:
     from datasette.app import Datasette
@@ -65,24 +65,24 @@ def prepare_connection(conn: sqlite3.Connection, database: str, datasette: Datas
     """Bound the memory of a query; let Datasette's own search box find what our index holds; SQL functions."""
     from okf_catalog.datasette_plugin import functions
 
-    if hasattr(conn, "setlimit"):
+    is_ours = functions.register(conn)
+    if hasattr(conn, "setlimit") and (is_ours or database == "_memory"):
         conn.setlimit(_SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)
-    functions.register(conn)
 
 
 @hookimpl
-def startup(datasette: Datasette) -> Callable[[], Awaitable[None]] | None:
-    """Datasette 1.0 takes metadata and queries here."""
+def startup(datasette: Datasette) -> Callable[[], Awaitable[None]]:
+    """Datasette 1.0 takes metadata and queries here; both, how hard facets may work."""
     from datasette import handle_exception
 
     # Where rich is installed (typer brings it), Datasette has it print a traceback for every missing page,
     # and fails over an address without a route, because then there is none to print.
     handle_exception.rich = None
-    if not hasattr(datasette, "set_database_metadata"):
-        return None
 
     async def describe() -> None:
-        await settings.for_new(datasette)
+        await settings.tune(datasette)
+        if hasattr(datasette, "set_database_metadata"):
+            await settings.for_new(datasette)
 
     return describe
 
@@ -90,7 +90,7 @@ def startup(datasette: Datasette) -> Callable[[], Awaitable[None]] | None:
 @hookimpl
 def get_metadata(datasette: Datasette, key: Any, database: str | None, table: str | None) -> dict[str, Any]:  # noqa: ARG001
     """Datasette 0.65 asks here; what a user's own file says wins."""
-    return settings.for_old([name for name in datasette.databases if name != "_internal" and _looks_like_one(datasette, name)])
+    return settings.for_old(datasette, [name for name in datasette.databases if name != "_internal" and _looks_like_one(datasette, name)])
 
 
 @hookimpl
@@ -101,6 +101,22 @@ def canned_queries(datasette: Datasette, database: str, actor: Any) -> Callable[
         return settings.queries() if database in await access.catalogs(datasette) else {}
 
     return found
+
+
+@hookimpl
+def register_facet_classes() -> list[type]:
+    """The facets of concepts, tags among them."""
+    return [facets.CatalogFacet]
+
+
+@hookimpl
+def filters_from_request(request: Any, database: str, table: str, datasette: Datasette) -> Callable[[], Awaitable[Any]]:
+    """`?_tag=` on the tables of a catalog."""
+
+    async def chosen() -> Any:
+        return facets.with_tags(request, table) if database in await access.catalogs(datasette) else None
+
+    return chosen
 
 
 _KNOWN: dict[str, bool] = {}

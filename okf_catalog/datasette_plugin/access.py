@@ -73,8 +73,22 @@ async def _may_view(datasette: Datasette, actor: Any, database: str, table: str)
 
 
 async def ask(datasette: Datasette, database: str, question: Callable[[sqlite3.Connection], T]) -> T:
-    """Run a function of the library on a connection of the catalog, in a thread of Datasette's pool."""
-    found: T = await datasette.get_database(database).execute_fn(question)
+    """Run a function of the library on a connection of the catalog, in a thread of Datasette's pool.
+
+    Whatever it reads is of one state of the catalog, even while a sync writes.
+    """
+
+    def at_once(connection: sqlite3.Connection) -> T:
+        is_outer = not connection.in_transaction
+        if is_outer:
+            connection.execute("begin")
+        try:
+            return question(connection)
+        finally:
+            if is_outer and connection.in_transaction:
+                connection.execute("rollback")
+
+    found: T = await datasette.get_database(database).execute_fn(at_once)
     return found
 
 
@@ -91,6 +105,11 @@ def home(datasette: Datasette, database: str) -> str:
 def place(datasette: Datasette, database: str, bundle: str, path: str = "") -> str:
     """The address of a file or directory (ending in `/`) of a bundle."""
     return f"{home(datasette, database)}/{quote(bundle, safe='')}/{quote(path, safe='/')}"
+
+
+def crumb(datasette: Datasette, database: str, bundle: str) -> dict[str, str] | None:
+    """A bundle in the trail above a page."""
+    return {"label": bundle, "url": place(datasette, database, bundle)} if bundle else None
 
 
 async def page(datasette: Datasette, request: Request, template: str, status: int = 200, **context: Any) -> Response:

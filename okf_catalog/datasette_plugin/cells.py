@@ -46,6 +46,6 @@ def _chips(value: str, datasette: Datasette, database: str, table: str) -> Marku
         return None
     base = datasette.urls.table(database, table)
     return Markup(" ").join(
-        Markup('<a class="okf-chip" href="{}?tags__arraycontains={}">{}</a>').format(base, quote(str(tag), safe=""), escape(tag))
+        Markup('<a class="okf-chip" href="{}?_tag={}">{}</a>').format(base, quote(str(tag), safe=""), escape(tag))
         for tag in tags
     )

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
 from urllib.parse import quote
 
 from okf_catalog.datasette_plugin import access
 from okf_catalog.format.values import clock_instant, parse_instant
-from okf_catalog.search.fts5 import Reader
+from okf_catalog.search.fts5 import Phrase, Reader
 from okf_catalog.search.query import Corpus, Query
 
 _NOTHING = '""'
 """An FTS5 query that finds nothing and is no error."""
 
 
-def register(connection: sqlite3.Connection) -> None:
-    """Add `okf_is_stale`, and an `escape_fts` that reads a search as our index was written."""
+def register(connection: sqlite3.Connection) -> bool:
+    """Add `okf_is_stale`, and to a catalog an `escape_fts` that reads a search as the index was written.
+
+    True for a catalog.
+    """
     connection.create_function("okf_is_stale", 2, is_stale, deterministic=True)
     path = next((row[2] for row in connection.execute("pragma database_list") if row[1] == "main"), "")
-    if path and access.is_catalog(connection):
+    is_ours = bool(path) and access.is_catalog(connection)
+    if is_ours:
         connection.create_function("escape_fts", 1, lambda text: _expression(path, text))
+    return is_ours
 
 
 def _expression(path: str, text: object) -> str:
@@ -45,6 +51,9 @@ def match_expression(connection: sqlite3.Connection, text: object) -> str:
     """
     reader = Reader(Corpus(connection, []), is_fuzzy=False)
     words = " ".join(Query((str(text) if text is not None else "",)).words).split()
-    groups = [phrases for word in words for phrases in reader.read(word) or []]
-    parts = [f"({' OR '.join(phrase.syntax for phrase in phrases)})" for phrases in groups]
-    return " AND ".join(parts) or _NOTHING
+    return expression([phrases for word in words for phrases in reader.read(word) or []])
+
+
+def expression(groups: Sequence[Sequence[Phrase]]) -> str:
+    """Groups of phrases, of each of which one has to hit, as an FTS5 expression."""
+    return " AND ".join(f"({' OR '.join(phrase.syntax for phrase in phrases)})" for phrases in groups) or _NOTHING

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections import Counter
 from typing import TYPE_CHECKING, Any
@@ -9,9 +10,10 @@ from urllib.parse import quote
 
 from datasette.utils.asgi import NotFound, Request, Response
 
+from okf_catalog.catalog.edges import KINDS
 from okf_catalog.datasette_plugin import access
 from okf_catalog.datasette_plugin.concept import crumbs
-from okf_catalog.views.graph import edges
+from okf_catalog.views.graph import UNTYPED
 
 if TYPE_CHECKING:
     from datasette.app import Datasette
@@ -54,31 +56,59 @@ async def _data(datasette: Datasette, database: str, bundle: str, concept: str) 
 
 
 def collect(connection: sqlite3.Connection, bundle: str, concept: str = "") -> dict[str, Any] | None:
-    """Nodes and edges: at most `MOST` nodes, the best linked; with a concept, what is two links away at most."""
-    rows = connection.execute(
-        "select id, path, coalesce(title, stem), coalesce(type, 'Untyped'), tags, trust_tier, dir from concepts where bundle = ? order by path",
-        (bundle,),
-    ).fetchall()
-    if not rows and connection.execute("select 1 from bundles where name = ?", (bundle,)).fetchone() is None:
+    """Nodes and edges: at most `MOST` nodes, the most linked to; with a concept, what is two links away at most.
+
+    None where there is no such bundle, or no such concept in it.
+    """
+    known = connection.execute("select concept_count from bundles where name = ?", (bundle,)).fetchone()
+    if known is None:
         return None
-    links = list(edges(connection, bundle))
-    degree = Counter(node for pair in links for node in pair)
-    chosen = {row[0] for row in rows}
     if concept:
-        start = next((row[0] for row in rows if row[1] == concept), None)
+        start = connection.execute("select id from concepts where bundle = ? and path = ?", (bundle, concept)).fetchone()
         if start is None:
             return None
-        chosen = {start}
-        for _ in range(2):
-            chosen |= {other for pair in links for other in pair if pair[0] in chosen or pair[1] in chosen}
-    if len(chosen) > MOST:
-        chosen = set(sorted(chosen, key=lambda node: (-degree[node], node))[:MOST])
-    import json
-
+        chosen = _around(connection, start[0])
+    else:
+        chosen = _most_linked(connection, bundle)
+    ids = json.dumps(chosen)
+    edges = connection.execute(
+        "select distinct l.concept_id, l.target_id from json_each(?1) i cross join links l on l.concept_id = i.value "
+        f"where l.target_id in (select value from json_each(?1)) and l.target_id <> l.concept_id and l.kind in {KINDS}",
+        (ids,),
+    ).fetchall()
+    degree = Counter(node for pair in edges for node in pair)
+    rows = connection.execute(
+        "select c.id, c.path, coalesce(c.title, c.stem), coalesce(c.type, ?2), c.tags, c.trust_tier, c.dir "
+        "from json_each(?1) i cross join concepts c on c.id = i.value order by c.path",
+        (ids, UNTYPED),
+    )
     nodes = [
         {"id": str(row[0]), "path": row[1], "label": row[2], "type": row[3], "tags": json.loads(row[4]), "trust": row[5],
          "dir": row[6], "degree": degree[row[0]], "start": row[1] == concept}
-        for row in rows if row[0] in chosen
+        for row in rows
     ]  # fmt: skip
-    shown = [{"source": str(a), "target": str(b)} for a, b in links if a in chosen and b in chosen]
-    return {"nodes": nodes, "edges": shown, "total": len(rows)}
+    return {"nodes": nodes, "edges": [{"source": str(a), "target": str(b)} for a, b in edges], "total": known[0]}
+
+
+def _most_linked(connection: sqlite3.Connection, bundle: str) -> list[int]:
+    rows = connection.execute(
+        "select c.id from concepts c left join (select target_id, count(*) as links from links where target_id is not null "
+        "group by target_id) n on n.target_id = c.id where c.bundle = ? order by n.links desc, c.path limit ?",
+        (bundle, MOST),
+    )
+    return [row[0] for row in rows]
+
+
+def _around(connection: sqlite3.Connection, start: int) -> list[int]:
+    """What is at most two links away, either way, the nearest first."""
+    found = {start: None}
+    reached = [start]
+    for _ in range(2):
+        rows = connection.execute(
+            f"select l.target_id from json_each(?1) i cross join links l on l.concept_id = i.value where l.target_id is not null and l.kind in {KINDS} "
+            f"union select l.concept_id from json_each(?1) i cross join links l on l.target_id = i.value where l.kind in {KINDS} limit ?2",
+            (json.dumps(reached), 2 * MOST),
+        )
+        reached = [row[0] for row in rows if row[0] not in found]
+        found.update(dict.fromkeys(reached))
+    return list(found)[:MOST]

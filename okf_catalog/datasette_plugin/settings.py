@@ -7,7 +7,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from markupsafe import escape
+
 from okf_catalog.datasette_plugin import access
+from okf_catalog.datasette_plugin.facets import ours
 
 if TYPE_CHECKING:
     from datasette.app import Datasette
@@ -19,29 +22,69 @@ _CONFIGURED = ("facets", "sort", "sort_desc", "size", "sortable_columns", "label
 """Keys of a table that are configuration, not description, in Datasette 1.0."""
 
 
+_FACET_MILLISECONDS = 2000
+"""Not what a facet takes, but what it may on a busy machine."""
+
+
 @lru_cache(maxsize=1)
-def packaged() -> dict[str, Any]:
-    """The metadata of a catalog: `description_html`, `tables`, `queries`."""
+def _packaged() -> dict[str, Any]:
     import yaml
 
     found: dict[str, Any] = yaml.safe_load(FILE.read_text(encoding="utf-8"))["databases"]["catalog"]
+    _count_ourselves(found["tables"])
+    return found
+
+
+def _count_ourselves(tables: dict[str, Any]) -> None:
+    for table, facts in tables.items():
+        if facts and facts.get("facets"):
+            facts["facets"] = [ours(table, facet) for facet in facts["facets"]]
+
+
+def metadata_of(datasette: Datasette, name: str) -> dict[str, Any]:
+    """The metadata of a catalog: `description_html`, `tables`, `queries`."""
+    found = copy.deepcopy(_packaged())
+    # In the file the catalog is called `catalog`.
+    database = datasette.urls.database(name)
+    found["description_html"] = found["description_html"].replace('href="catalog/', f'href="{escape(database)}/')
     return found
 
 
 def queries() -> dict[str, Any]:
     """The canned queries."""
-    return copy.deepcopy(packaged()["queries"])
+    return copy.deepcopy(_packaged()["queries"])
 
 
-def for_old(names: list[str]) -> dict[str, Any]:
+def for_old(datasette: Datasette, names: list[str]) -> dict[str, Any]:
     """The metadata of these databases, as the hook `get_metadata` of 0.65 gives it."""
-    return {"databases": {name: copy.deepcopy(packaged()) for name in names}}
+    return {"databases": {name: metadata_of(datasette, name) for name in names}}
+
+
+async def tune(datasette: Datasette) -> None:
+    """Where nothing but catalogs is served: no time for facets that nobody asked for, more for those that are shown.
+
+    Datasette looks at each of two dozen columns, three times, for facets to suggest, whenever a table
+    is opened; our stylesheet does not show them. Its settings cannot be set by a plugin in any other way.
+    """
+    from datasette.app import DEFAULT_SETTINGS
+
+    known = getattr(datasette, "_settings", {})
+    catalogs = await access.catalogs(datasette)
+    if catalogs and set(datasette.databases) <= {*catalogs, "_internal", "_memory"} and "suggest_facets" in known:
+        known["suggest_facets"] = False
+        if known["facet_time_limit_ms"] == DEFAULT_SETTINGS["facet_time_limit_ms"]:
+            known["facet_time_limit_ms"] = _FACET_MILLISECONDS
+    for given in (getattr(datasette, "_metadata_local", None), getattr(datasette, "config", None)):
+        # What a user's own file asks for (ours, say, with -m) is counted in the same way.
+        databases = (given or {}).get("databases") or {}
+        for name in catalogs:
+            _count_ourselves((databases.get(name) or {}).get("tables") or {})
 
 
 async def for_new(datasette: Datasette) -> None:
     """Describe and configure the catalogs through the interfaces of Datasette 1.0."""
     for name in await access.catalogs(datasette):
-        known = packaged()
+        known = metadata_of(datasette, name)
         existing = await datasette.get_database_metadata(name)
         if "description_html" not in existing:
             await datasette.set_database_metadata(name, "description_html", known["description_html"])
