@@ -9,7 +9,7 @@ DEMO := $(VENV)/demo
 NEXT := .venv-datasette1
 NEXT_STAMP := $(NEXT)/.installed
 
-.PHONY: install test suite lint browser site-next demo bench clean
+.PHONY: install test suite lint docs-check browser site-next demo bench clean
 
 install: $(STAMP)
 
@@ -46,6 +46,10 @@ $(NEXT_STAMP): pyproject.toml
 lint: install
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+# Pages that are made from the code; `python docs/commands.py` writes this one anew.
+docs-check: install
+	$(BIN)/python docs/commands.py --check
 
 demo: install
 	@sh examples/demo.sh $(BIN)/okf-catalog $(DEMO)

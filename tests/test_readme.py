@@ -15,7 +15,7 @@ from tests.conftest import ROOT, process
 BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
 
 
-PAGES = ["README.md", "docs/start.md", "docs/reading.md", "docs/agents.md"]
+PAGES = ["README.md", "docs/start.md", "docs/reading.md", "docs/agents.md", "docs/render.md"]
 
 
 def sessions(page):
