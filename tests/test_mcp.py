@@ -17,6 +17,7 @@ import time
 from functools import cached_property
 from typing import get_args
 
+import anyio
 import jsonschema
 import pytest
 from anyio.from_thread import start_blocking_portal
@@ -29,6 +30,7 @@ from okf_catalog.cli.related import TIES
 from okf_catalog.format.trust import TIERS
 from okf_catalog.format.vocabulary import STATUSES
 from okf_catalog.mcp_server import models
+from okf_catalog.mcp_server.transports import _first
 from okf_catalog.search.query import FIELDS
 from okf_catalog.views.changes import KINDS
 from tests.conftest import EXAMPLE, ROOT, process, write_files
@@ -673,11 +675,16 @@ def test_a_signal_ends_it_and_takes_the_passing_catalog_along(world, tmp_path):
     assert sorted(path.name for path in fresh.iterdir()) == ["a.md"]
 
 
-def test_a_full_disk_behind_stdout(world):
-    with open("/dev/full", "w", encoding="utf-8") as full:
-        done = subprocess.run([sys.executable, "-m", "okf_catalog", "mcp"], input=HELLO + "\n", stdout=full, stderr=subprocess.PIPE,
-                              text=True, env=world.env, timeout=60, check=False)  # fmt: skip
-    assert (done.returncode, done.stderr) == (2, "error: No space left on device\n")
+def test_what_went_wrong_first_is_told_out_of_its_groups():
+    async def fail():
+        async with anyio.create_task_group(), anyio.create_task_group():
+            await anyio.lowlevel.checkpoint()
+            raise OSError(28, "No space left on device")
+
+    with pytest.raises(Exception) as caught:
+        anyio.run(fail)
+    assert hasattr(caught.value, "exceptions")
+    assert str(_first(caught.value)) == "[Errno 28] No space left on device"
 
 
 def test_bundles_that_were_not_named_are_not_there(world, portal, tmp_path):
