@@ -129,3 +129,21 @@ def test_broken_registry_does_not_stop_a_sync(two, run_cli, tmp_path):
     assert status == 0
     assert err.startswith("note: ")
     assert listed(run_cli)["sales-desk"]["concepts"] == 1
+
+
+def test_a_bundle_is_current_right_after_its_sync(bundle, run_cli):
+    """Files as young as the sync are read again by the next one; that does not make the catalog out of date."""
+    root = bundle({"a.md": "---\ntype: T\n---\n", "sub/b.md": "---\ntype: T\n---\n", "broken.md": "no frontmatter", "index.md": "# I\n"})
+    run_cli("sync", root)
+    states = lambda: [row["state"] for row in json.loads(run_cli("bundles", "--json")[1])["bundles"]]  # noqa: E731
+    assert states() == ["current"]
+    assert "is what its files say" in run_cli("doctor")[1]
+    (root / "sub/b.md").write_text("---\ntype: U\n---\n")
+    assert states() == ["out of date"]
+    run_cli("sync", root)
+    assert states() == ["current"]
+    (root / "c.md").write_text("---\ntype: T\n---\n")
+    assert states() == ["out of date"]
+    run_cli("sync", root)
+    (root / "c.md").unlink()
+    assert states() == ["out of date"]

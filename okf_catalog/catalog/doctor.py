@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from okf_catalog.catalog import compare, database, lock, signature
+from okf_catalog.catalog.current import is_up_to_date
 from okf_catalog.catalog.names import shown
-from okf_catalog.catalog.sync import Bundle, Clock, bundles, is_up_to_date
+from okf_catalog.catalog.sync import Bundle, Clock, bundles
 from okf_catalog.errors import CatalogError
 
 OK, NOTE, WARNING, ERROR = "ok", "note", "warning", "error"

@@ -147,9 +147,9 @@ def sync(
             known = _named_as_registered(connection, database_path, bundle_at(connection, root), slug, options)
             if known is not None and name is not None and name != known.name:
                 raise UsageError(f"{root} is in the catalog as {known.name}; it cannot also be {name}")
-            found = _detect(connection, root, known, options, root_fd)
+            found = look(connection, root, known, options, root_fd)
             _tell_found(root, found)
-            if known is not None and found.is_clean and _is_settled(known, options, connection):
+            if known is not None and found.is_clean and is_settled(known, options, connection):
                 report = Report(known.name, known.root, dry_run=options.dry_run)
                 report.unchanged, report.skipped, report.unreadable = found.file_count, found.skipped, found.unreadable
                 _totals(connection, report)
@@ -165,7 +165,7 @@ def sync(
             if again != known:
                 # Another sync was faster: what it wrote is the new base.
                 known = again
-                found = _detect(connection, root, known, options, root_fd)
+                found = look(connection, root, known, options, root_fd)
             from okf_catalog.catalog.ingest import ingest
 
             if database.missing_index_tables(connection):
@@ -213,19 +213,10 @@ def _refuse_breakage(connection: sqlite3.Connection, known: Bundle, report: Repo
         )
 
 
-def is_up_to_date(connection: sqlite3.Connection, known: Bundle) -> bool:
-    """True where a walk finds nothing that a sync would read. Raises `BundleError` for a root that is gone."""
-    root_fd = open_root(known.root)
-    try:
-        found = _detect(connection, known.root, known, DEFAULTS, root_fd)
-    finally:
-        os.close(root_fd)
-    return found.is_clean and _is_settled(known, DEFAULTS, connection)
-
-
-def _detect(
+def look(
     connection: sqlite3.Connection, root: str, known: Bundle | None, options: Options, root_fd: int
 ) -> Detection:
+    """Walk a bundle and compare it with what the catalog holds. Raises `BundleError`."""
     stored = stored_signatures(connection, known.name) if known else {}
     hidden = options.include_hidden
     if hidden is None:
@@ -243,7 +234,7 @@ def _tell_found(root: str, found: Detection) -> None:
             trace.debug("%s %s/%s", change.kind, path, change.name)
 
 
-def _is_settled(known: Bundle, options: Options, connection: sqlite3.Connection) -> bool:
+def is_settled(known: Bundle, options: Options, connection: sqlite3.Connection) -> bool:
     """True where nothing but the files could ask for work."""
     return (
         known.extraction_version == database.EXTRACTION_VERSION

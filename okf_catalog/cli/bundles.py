@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 from okf_catalog import registry
 from okf_catalog.catalog import database, queries
-from okf_catalog.catalog.sync import bundle_named, is_up_to_date
+from okf_catalog.catalog.current import is_up_to_date
+from okf_catalog.catalog.sync import bundle_named
 from okf_catalog.cli import completion, listing, options, output
 from okf_catalog.cli.declared import Argument, Option
 from okf_catalog.errors import CatalogError, UsageError
