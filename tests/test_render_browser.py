@@ -245,8 +245,6 @@ def test_two_thousand_concepts_are_no_burden(browser, visit):
     assert text(browser, "#count") == "120 of 2,000 files"
     visit("large", "#/graph")
     assert find(browser, '#graph[data-ready="2000"]')
-    visit("large", "#/map")
-    assert find(browser, '#graph[data-ready="2000"]')
 
 
 def test_dark_where_the_reader_wants_it_and_light_on_paper(browser, visit):

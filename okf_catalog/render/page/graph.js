@@ -68,6 +68,11 @@ function showGraph(query, isMap) {
   graph.on("dbltap", "node[!isBox]", (event) => { location.hash = fileAddress(files[event.target.id()]); });
 
   function arrange(name) {
+    if (name === "concentric" && many) {  // whole rings of equals would be a circle with nothing in it
+      const places = sunflower(shown);
+      graph.nodes().positions((node) => places.get(node.id()));
+      return frame();
+    }
     graph.layout({ name, animate: false, fit: false, nodeDimensionsIncludeLabels: !many, concentric: (node) => node.degree(), levelWidth: () => (many ? 3 : 4), minNodeSpacing: many ? 4 : 12, randomize: true,
       idealEdgeLength: () => 60, nodeRepulsion: () => 9000, componentSpacing: 50, numIter: many ? 300 : 1500, padding: 20, stop: widen }).run();
   }
@@ -95,6 +100,13 @@ function showGraph(query, isMap) {
   if (isMap) frame();
   else arrange(layout.value);
   box.dataset.ready = shown.length;
+}
+
+/** Places of a disc, evenly filled: the best linked in the middle. */
+function sunflower(shown) {
+  const STEP = 30, ANGLE = Math.PI * (3 - Math.sqrt(5));
+  const order = [...shown].sort((a, b) => degree(b) - degree(a) || a.number - b.number);
+  return new Map(order.map((file, at) => [`${file.number}`, { x: STEP * Math.sqrt(at + 0.5) * Math.cos(at * ANGLE) * 1.2, y: STEP * Math.sqrt(at + 0.5) * Math.sin(at * ANGLE) }]));
 }
 
 /** Places for the map: each directory a block of rows, the blocks in rows that fill a place of this ratio of width to height. */
