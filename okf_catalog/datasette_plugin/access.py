@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, unquote
+from weakref import WeakSet
 
 from datasette.utils.asgi import Forbidden, NotFound, Request, Response
 
@@ -37,9 +38,16 @@ def is_catalog(connection: sqlite3.Connection) -> bool:
     return names >= _TABLES
 
 
+_CATALOGS: WeakSet[Any] = WeakSet()
+"""Databases that were found to be catalogs. Datasette asks dozens of times for one page."""
+
+
 async def catalogs(datasette: Datasette) -> list[str]:
     """The names of the databases that are catalogs."""
-    return [name for name, db in datasette.databases.items() if name != "_internal" and await db.execute_fn(is_catalog)]
+    for name, db in datasette.databases.items():
+        if name != "_internal" and db not in _CATALOGS and await db.execute_fn(is_catalog):
+            _CATALOGS.add(db)
+    return [name for name, db in datasette.databases.items() if db in _CATALOGS]
 
 
 async def allowed(datasette: Datasette, request: Request) -> str:

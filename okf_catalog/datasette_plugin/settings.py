@@ -41,9 +41,17 @@ def _count_ourselves(tables: dict[str, Any]) -> None:
             facts["facets"] = [ours(table, facet) for facet in facts["facets"]]
 
 
+def _copy(value: dict[str, Any]) -> dict[str, Any]:
+    """A copy as far as Datasette changes what it is given: the dictionaries.
+
+    It asks hundreds of times for one page; copying everything was half of the time of that page.
+    """
+    return {key: _copy(part) if isinstance(part, dict) else part for key, part in value.items()}
+
+
 def metadata_of(datasette: Datasette, name: str) -> dict[str, Any]:
     """The metadata of a catalog: `description_html`, `tables`, `queries`."""
-    found = copy.deepcopy(_packaged())
+    found = _copy(_packaged())
     # In the file the catalog is called `catalog`.
     database = datasette.urls.database(name)
     found["description_html"] = found["description_html"].replace('href="catalog/', f'href="{escape(database)}/')
@@ -52,7 +60,7 @@ def metadata_of(datasette: Datasette, name: str) -> dict[str, Any]:
 
 def queries() -> dict[str, Any]:
     """The canned queries."""
-    return copy.deepcopy(_packaged()["queries"])
+    return _copy(_packaged()["queries"])
 
 
 def for_old(datasette: Datasette, names: list[str]) -> dict[str, Any]:
