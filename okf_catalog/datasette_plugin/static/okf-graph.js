@@ -17,21 +17,39 @@
     },
     layout: { name: "preset" },
     style: [
-      { selector: "node[!box]", style: { label: many ? "" : "data(label)", "background-color": (node) => colour.get(node.data("type")),
+      { selector: "node[!box]", style: { label: "data(label)", "min-zoomed-font-size": many ? 9 : 0, "background-color": (node) => colour.get(node.data("type")),
         width: (node) => 20 + Math.min(34, 4 * node.data("degree")), height: (node) => 20 + Math.min(34, 4 * node.data("degree")),
         color: dark ? "#ddd" : "#222", "font-size": 19, "text-wrap": "ellipsis", "text-max-width": 190, "text-valign": "bottom", "text-margin-y": 3 } },
       { selector: "node[?box]", style: { label: "data(label)", "background-opacity": 0.06, "border-width": 1, "border-color": "#999", shape: "round-rectangle", "font-size": 10, color: dark ? "#ddd" : "#222" } },
       { selector: "node[?start]", style: { "border-width": 3, "border-color": dark ? "#fff" : "#000" } },
       { selector: "edge", style: { width: 1, "line-color": "#999", "target-arrow-color": "#999", "target-arrow-shape": many ? "none" : "triangle",
-        "arrow-scale": 0.7, "curve-style": many ? "haystack" : "straight", opacity: 0.6 } },
+        "arrow-scale": 0.7, "curve-style": many ? "haystack" : "straight", opacity: many ? 0.25 : 0.6 } },
       { selector: "node.off", style: { opacity: 0.08, label: "" } },
-      { selector: "node.near", style: { label: "data(label)", opacity: 1 } },
+      { selector: "node.near", style: { opacity: 1, "min-zoomed-font-size": 0, "font-size": many ? 60 : 19, "text-max-width": many ? 600 : 190, "z-index": 9 } },
       { selector: "edge.near", style: { "line-color": "#c33", "target-arrow-color": "#c33", opacity: 1 } },
     ],
   });
-  const arrange = (name) => graph.layout({ name: many && name === "cose" ? "concentric" : name, animate: false, nodeDimensionsIncludeLabels: !many,
+  const arrange = (name) => name === "directories" ? byDirectory() : graph.layout({ name, animate: false, nodeDimensionsIncludeLabels: !many,
     concentric: (node) => node.degree(), levelWidth: () => 4, randomize: true, idealEdgeLength: () => 60, nodeRepulsion: () => 12000,
-    componentSpacing: 60, numIter: 1500, padding: 15, stop: widen }).run();
+    componentSpacing: 60, numIter: many ? 100 : 1500, padding: 15, stop: widen }).run();
+  // Forces take minutes for thousands of nodes. This takes no time: each directory is a disc, the largest first, in rows.
+  function byDirectory() {
+    const groups = new Map();
+    for (const node of data.nodes) groups.set(node.dir, [...(groups.get(node.dir) || []), node]);
+    const spacing = 32, radius = (group) => spacing * Math.sqrt(group.length) + 40;
+    const discs = [...groups.values()].sort((one, other) => other.length - one.length);
+    const width = Math.sqrt(discs.reduce((area, group) => area + 4 * radius(group) ** 2, 0) * box.clientWidth / box.clientHeight);
+    let x = 0, y = 0, height = 0;
+    for (const group of discs) {
+      const side = 2 * radius(group);
+      if (x > 0 && x + side > width) { x = 0; y += height; height = 0; }
+      group.sort((one, other) => other.degree - one.degree).forEach((node, at) => graph.getElementById(node.id).position({
+        x: x + side / 2 + spacing * Math.sqrt(at) * Math.cos(at * 2.39996), y: y + side / 2 + spacing * Math.sqrt(at) * Math.sin(at * 2.39996) }));
+      x += side;
+      height = Math.max(height, side);
+    }
+    graph.fit(undefined, 15);
+  }
   // A drawing that is taller than wide is laid on its side: the box is wider than high.
   function widen() {
     const area = graph.nodes("[!box]").boundingBox({ includeLabels: false });
@@ -64,6 +82,7 @@
     item.append(dot, type);
     legend.append(item);
   }
+  if (many && layout.value === "cose") layout.value = "directories";
   arrange(layout.value);
   box.dataset.ready = data.nodes.length;
   window.okfGraph = graph;
