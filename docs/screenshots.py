@@ -23,6 +23,10 @@ PAGES = {
     "graph": ("/-/okf-graph/moonmoth", "1100,760"),
     "table": ("/catalog", "1280,860"),
     "phone": ("/-/okf/moonmoth/metrics/on-time-arrival.md", "390,780"),
+    "home-dark": ("/-/okf", "1100,760"),
+    "search-dark": ("/-/okf?q=revenue", "1100,760"),
+    "concept-dark": ("/-/okf/moonmoth/metrics/on-time-arrival.md", "1100,760"),
+    "graph-dark": ("/-/okf-graph/moonmoth", "1100,760"),
 }  # fmt: skip
 FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--hide-scrollbars",
          "--disable-component-update", "--disable-sync", "--virtual-time-budget=8000"]  # fmt: skip
@@ -48,8 +52,9 @@ def main() -> int:
                     time.sleep(0.1)
             for name, (page, size) in PAGES.items():
                 target = HERE / "pictures" / f"{name}.png"
+                dark = ["--blink-settings=preferredColorScheme=0"] if name.endswith("-dark") else []
                 subprocess.run(
-                    [chromium, *FLAGS, f"--user-data-dir={scratch}/profile", f"--window-size={size}", f"--screenshot={target}", base + page],
+                    [chromium, *FLAGS, *dark, f"--user-data-dir={scratch}/profile", f"--window-size={size}", f"--screenshot={target}", base + page],
                     check=True, stderr=subprocess.DEVNULL,
                 )  # fmt: skip
                 print(target)

@@ -87,7 +87,7 @@ async def results_page(request: Request, datasette: Datasette, database: str) ->
     here = [crumb for crumb in (access.crumb(datasette, database, name) for name in arguments["bundle"][:1]) if crumb]
     return await access.page(
         datasette, request, "okf_search.html", database=database, words=words, engine=engine, error=error, found=found,
-        facets=facets, home=base, given=given, trail=[{"label": "browse", "url": base}, *here], at=at,
+        facets=facets, home=base, given=given, trail=[{"label": "catalog", "url": base}, *here], at=at,
         more=address(page=[str(at + 1)]) if at * PAGE < found["total"] else None,
         before=address(page=[str(at - 1)]) if at > 1 else None,
         table=f"{datasette.urls.table(database, 'catalog')}?{urlencode({'_search': words})}" if words else None,

@@ -25,18 +25,23 @@
       { selector: "edge", style: { width: 1, "line-color": "#999", "target-arrow-color": "#999", "target-arrow-shape": many ? "none" : "triangle",
         "arrow-scale": 0.7, "curve-style": many ? "haystack" : "straight", opacity: many ? 0.25 : 0.6 } },
       { selector: "node.off", style: { opacity: 0.08, label: "" } },
-      { selector: "node.near", style: { opacity: 1, "min-zoomed-font-size": 0, "font-size": many ? 60 : 19, "text-max-width": many ? 600 : 190, "z-index": 9 } },
+      { selector: "node.near", style: { opacity: 1, "min-zoomed-font-size": 0, "z-index": 9 } },
       { selector: "edge.near", style: { "line-color": "#c33", "target-arrow-color": "#c33", opacity: 1 } },
     ],
   });
   const arrange = (name) => name === "directories" ? byDirectory() : graph.layout({ name, animate: false, nodeDimensionsIncludeLabels: !many,
     concentric: (node) => node.degree(), levelWidth: () => 4, randomize: true, idealEdgeLength: () => 60, nodeRepulsion: () => 12000,
     componentSpacing: 60, numIter: many ? 100 : 1500, padding: 15, stop: widen }).run();
-  // Forces take minutes for thousands of nodes. This takes no time: each directory is a disc, the largest first, in rows.
+  // Forces take minutes for thousands of nodes. This takes no time: each directory (the topmost ones where there are
+  // many) is a disc, the largest first, in rows.
   function byDirectory() {
-    const groups = new Map();
-    for (const node of data.nodes) groups.set(node.dir, [...(groups.get(node.dir) || []), node]);
-    const spacing = 32, radius = (group) => spacing * Math.sqrt(group.length) + 40;
+    const top = new Set(data.nodes.map((node) => node.dir)).size > 60, groups = new Map();
+    for (const node of data.nodes) {
+      const name = top ? node.dir.split("/")[0] : node.dir;
+      if (!groups.has(name)) groups.set(name, []);
+      groups.get(name).push(node);
+    }
+    const spacing = 32, radius = (group) => spacing * Math.sqrt(group.length) + 30;
     const discs = [...groups.values()].sort((one, other) => other.length - one.length);
     const width = Math.sqrt(discs.reduce((area, group) => area + 4 * radius(group) ** 2, 0) * box.clientWidth / box.clientHeight);
     let x = 0, y = 0, height = 0;
@@ -48,7 +53,19 @@
       x += side;
       height = Math.max(height, side);
     }
-    graph.fit(undefined, 15);
+    fill();
+  }
+  // As large as the box allows. The library's own fit leaves room for the labels in full, and those are cut short.
+  function fill() {
+    if (boxes.length) { graph.fit(undefined, 15); return; }
+    const xs = graph.nodes().map((node) => node.position("x")), ys = graph.nodes().map((node) => node.position("y"));
+    const least = (list) => list.reduce((one, other) => Math.min(one, other), Infinity), most = (list) => -least(list.map((one) => -one));
+    const zoom = Math.min(2, (box.clientWidth - 140) / Math.max(most(xs) - least(xs), 1), (box.clientHeight - 70) / Math.max(most(ys) - least(ys), 1));
+    graph.viewport({ zoom, pan: { x: (box.clientWidth - zoom * (least(xs) + most(xs))) / 2, y: (box.clientHeight - zoom * (least(ys) + most(ys))) / 2 - 8 } });
+    // Names that can be read, however large the drawing; one of thousands is named when it is clicked or the drawing enlarged.
+    if (!many) graph.style().selector("node[!box]").style({ "font-size": 11 / zoom, "text-max-width": 105 / zoom }).update();
+    else graph.style().selector("node[!box]").style({ width: (node) => (5 + Math.min(7, node.data("degree") / 2)) / zoom, height: (node) => (5 + Math.min(7, node.data("degree") / 2)) / zoom })
+      .selector("node.near").style({ "font-size": 12 / zoom, "text-max-width": 120 / zoom }).update();
   }
   // A drawing that is taller than wide is laid on its side: the box is wider than high.
   function widen() {
@@ -56,7 +73,7 @@
     if (area.h > area.w && box.clientWidth > box.clientHeight && !boxes.length) {
       graph.nodes().positions((node) => ({ x: node.position("y"), y: node.position("x") }));
     }
-    graph.fit(undefined, 15);
+    fill();
   }
   const about = document.getElementById("okf-about");
   graph.on("tap", "node[!box]", (event) => {
@@ -84,6 +101,7 @@
   }
   if (many && layout.value === "cose") layout.value = "directories";
   arrange(layout.value);
+  addEventListener("resize", () => { graph.resize(); fill(); });
   box.dataset.ready = data.nodes.length;
   window.okfGraph = graph;
 })();
