@@ -160,6 +160,9 @@ def _serve(
     metadata = {key: value for key, value in (("title", title), ("source_url", link), ("source", link)) if value}
     plugin = {"layout": layout, "map": as_map}
     metadata["plugins"] = {"okf-catalog": plugin}  # type: ignore[assignment]
+    if public:  # where the files lie on this machine is nobody's business
+        hidden = {"tables": {"bundle_roots": {"allow": False}}}
+        metadata["databases"] = {os.path.splitext(os.path.basename(path))[0]: hidden}  # type: ignore[assignment]
     site = Datasette([path], metadata=metadata, settings=_PUBLIC if public else _PRIVATE)
     config = uvicorn.Config(site.app(), log_level="error", lifespan="on")
     uvicorn.Server(config).run(sockets=[taken])
