@@ -184,6 +184,22 @@ def test_the_tables_have_search_facets_and_links_whatever_the_file_is_called(sit
     assert "Review queue" in Page(database[1]).text
 
 
+def test_ranked_search_is_one_click_away_from_the_search_of_a_table(site):
+    view, table = site([EXAMPLE], "/kb/catalog?_search=berth+night", "/kb/concepts?_search=berth+night")
+    for _, text, _ in (view, table):
+        assert Page(text).links["Ranked search for berth night"] == "/kb/-/okf?q=berth%20night"
+        assert Page(text).links["Ranked search and pages to read"] == "-/okf"
+
+
+def test_a_concept_page_tells_its_history(site, bundle):
+    root = bundle({"a.md": "---\ntype: T\nstatus: draft\n---\n"})
+    site([root], "/")
+    (root / "a.md").write_text("---\ntype: T\nstatus: stable\n---\n")
+    page, data = site([root], "/kb/-/okf/bundle/a.md", "/kb/-/okf")
+    assert "changed effective_status: draft → stable" in Page(page[1]).text
+    assert Page(data[1]).links["a.md"] == "/kb/-/okf/bundle/a.md", "the newest change"
+
+
 WORDS = {
     "street": "Straße am Fluß", "cafe": "Cafe\u0301 Zürich", "tokyo": "東京都の寝台車", "snake": "`order_id` in v7.2.0", "plain": "Nothing special",
 }  # fmt: skip
@@ -245,6 +261,7 @@ sources:
     "a/o\"dd '%3F#é<b>.md": "---\ntype: T\ntitle: odd\n---\n\n# h <b>\n",
     "a/e\u0301 🌙?.md": "---\ntype: T\n---\n",
     "b.md": f"no frontmatter {HOSTILE}\n",
+    "huge.md": "---\ntype: " + "t" * 9_000 + "\ntitle: " + "W" * 90_000 + "\ntags: [" + "g" * 9_000 + "]\nnote: " + "n" * 90_000 + "\n---\n\n" + "b" * 900_000,
     "index.md": f"{HOSTILE}\n\n[x](javascript:alert(1))\n",
 }
 

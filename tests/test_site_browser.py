@@ -177,7 +177,7 @@ def test_nothing_of_a_hostile_bundle_runs(browser, address):
 
     names = [card.get_attribute("href").rstrip("/").rpartition("/")[2] for card in cards(browser, address)]
     name = next(name for name in names if name not in ("moonmoth", "large"))
-    for path in ("a/evil.md", "b.md", "index.md", "a/o\"dd '%3F#é<b>.md", "a/e\u0301 🌙?.md", ""):
+    for path in ("a/evil.md", "b.md", "huge.md", "index.md", "a/o\"dd '%3F#é<b>.md", "a/e\u0301 🌙?.md", ""):
         browser.get(f"{address}/{name}/{quote(path)}")
         assert find(browser, "h1"), path
     browser.get(address.replace("/-/okf", f"/-/okf-graph/{name}"))

@@ -61,6 +61,27 @@ def menu_links(datasette: Datasette, actor: Any, request: Any) -> Callable[[], A
 
 
 @hookimpl
+def table_actions(datasette: Datasette, actor: Any, database: str, table: str, request: Any) -> Callable[[], Awaitable[list[dict[str, str]]]]:  # noqa: ARG001
+    """From what a table's search box holds to ranked results, in the menu beside the title."""
+
+    async def links() -> list[dict[str, str]]:
+        if table not in facets.TABLES or database not in await access.catalogs(datasette):
+            return []
+        words = request.args.get("_search") if request else ""
+        address = access.home(datasette, database) + (f"?q={quote(words)}" if words else "")
+        return [{"href": address, "label": f"Ranked search for {words}" if words else "Ranked search"}]
+
+    return links
+
+
+@hookimpl
+def view_actions(datasette: Datasette, actor: Any, database: str, view: str, request: Any) -> Callable[[], Awaitable[list[dict[str, str]]]]:
+    """The same for views, in Datasette 1.0."""
+    found: Callable[[], Awaitable[list[dict[str, str]]]] = table_actions(datasette, actor, database, view, request)
+    return found
+
+
+@hookimpl
 def prepare_connection(conn: sqlite3.Connection, database: str, datasette: Datasette) -> None:  # noqa: ARG001
     """Bound the memory of a query; let Datasette's own search box find what our index holds; SQL functions."""
     from okf_catalog.datasette_plugin import functions

@@ -99,7 +99,7 @@ async def for_new(datasette: Datasette) -> None:
         config = datasette.config.setdefault("databases", {}).setdefault(name, {})
         tables = config.setdefault("tables", {})
         for table, facts in known["tables"].items():
-            for key in ("title", "description"):
+            for key in ("title", "description", "description_html"):
                 if key in facts:
                     await datasette.set_resource_metadata(name, table, key, facts[key])
             for column, text in facts.get("columns", {}).items():
