@@ -133,12 +133,14 @@ class _Walk:
             return
         if any(entry.name == IGNORE_FILE for entry in found):
             rules = [*rules, (prefix, _ignore_rules(descriptor))]
-        found.sort(key=_by_name)
+        found.sort(key=_by_name, reverse=True)
         names: list[str] = []
         stamps: list[int] = []
         directories: list[str] = []
         # The innermost loop of the sync: about 4 us a file, of which 3 are the stat call.
-        for entry in found:
+        while found:
+            # Not kept: an entry holds all that its stat call said, a kilobyte in memory.
+            entry = found.pop()
             name = entry.name
             if entry.is_dir(follow_symlinks=False):
                 if self.is_left_out(name, prefix, rules, is_directory=True):

@@ -206,7 +206,8 @@ def test_every_locale(bundle):
 def test_many_syncs_in_one_process_leave_no_file_open(bundle, tmp_path):
     """A watch or a server syncs for years: one descriptor a sync is too many."""
     from okf_catalog.catalog import database
-    from okf_catalog.catalog.sync import bundle_at, is_up_to_date, sync, system_clock
+    from okf_catalog.catalog.current import is_up_to_date
+    from okf_catalog.catalog.sync import bundle_at, sync, system_clock
 
     root = bundle({"a.md": note("0"), "sub/b.md": note("b"), ".okfignore": "x.md\n"})
     connection = database.open_or_create(str(tmp_path / "catalog.db"))
