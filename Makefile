@@ -21,10 +21,11 @@ $(STAMP): pyproject.toml
 	touch $(STAMP)
 
 test: lint browser
-	$(MAKE) -j2 suite site-next
+	$(MAKE) -j2 install $(NEXT_STAMP)
+	$(MAKE) suite site-next
 
 suite: install
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 # The tests of the site need Chromium; without it and without the rights to install it they are skipped.
 browser:
@@ -36,11 +37,11 @@ browser:
 
 # The same pages under the newest Datasette that is not released yet.
 site-next: $(NEXT_STAMP)
-	$(NEXT)/bin/python -m pytest tests/test_site.py tests/test_site_facets.py
+	$(NEXT)/bin/python -m pytest -n auto --dist loadfile tests/test_site.py tests/test_site_facets.py
 
 $(NEXT_STAMP): pyproject.toml
 	$(PYTHON) -m venv $(NEXT)
-	$(NEXT)/bin/python -m pip install --quiet --disable-pip-version-check --editable . 'datasette>=1.0a41' pytest hypothesis
+	$(NEXT)/bin/python -m pip install --quiet --disable-pip-version-check --editable . 'datasette>=1.0a41' pytest pytest-xdist hypothesis
 	touch $(NEXT_STAMP)
 
 lint: install
