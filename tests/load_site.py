@@ -50,6 +50,8 @@ KINDS = {
 """Addresses below that of the catalog."""
 OLD_ON_PURPOSE = ("/changes",)
 """Pages that tell what was."""
+HISTORY = "<h2>History</h2>"
+"""From here on a page of a concept does."""
 
 
 class Answer(NamedTuple):
@@ -119,7 +121,7 @@ class Load:
         try:
             with urllib.request.urlopen(address + page, timeout=60) as answer:
                 text = answer.read().decode()
-            seen = [int(number) for number in VERSION.findall(text)]
+            seen = [int(number) for number in VERSION.findall(text.partition(HISTORY)[0])]
             if seen and min(seen) < least and not page.startswith(OLD_ON_PURPOSE):
                 complaint = f"{page} shows version {min(seen)} after the sync of {least}"
         except urllib.error.HTTPError as problem:
