@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, Any
@@ -31,6 +30,8 @@ def sink_for(target: str | None, *, binary: bool = False) -> Iterator[Any]:
     if os.path.isdir(place):
         raise UsageError(f"cannot write {target}: Is a directory")
     try:
+        import tempfile
+
         descriptor, partial = tempfile.mkstemp(prefix=".okf-catalog-", dir=os.path.dirname(place))
     except OSError as problem:
         raise UsageError(f"cannot write {target}: {problem.strerror}") from None

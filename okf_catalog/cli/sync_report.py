@@ -6,7 +6,6 @@ import json
 import os
 import resource
 import sys
-import tempfile
 import time
 from contextlib import suppress
 from datetime import datetime
@@ -151,6 +150,8 @@ def write_run(path: str, catalog: str, outcomes: list[Outcome], started: datetim
     directory = os.path.dirname(os.path.abspath(path))
     temporary = ""
     try:
+        import tempfile
+
         descriptor, temporary = tempfile.mkstemp(prefix=".okf-report-", dir=directory)
         with open(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
             json.dump(run, file, ensure_ascii=False, indent=2)
