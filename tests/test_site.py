@@ -116,7 +116,7 @@ def test_a_concept_page_tells_how_far_to_trust_it(site):
     for words in ("human-reviewed", "now machine-confirmed", "verified by human:marek", "before the content", "used 129 times", "sla_minutes"):
         assert words in page.text, words
     assert page.links["station calls"] == "/kb/-/okf/moonmoth/tables/station_calls.md"
-    assert 'title="Joint timetable feed' in text, "a footnote is joined to its source"
+    assert re.search(r'<p class="okf-source">Joint timetable feed · [^<]*used 129 times[^<]*</p>', text), "a footnote is joined to its source"
 
 
 def test_a_superseded_concept_leads_to_its_successor(site, bundle):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import html
 import json
-import re
 import sqlite3
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -24,7 +22,6 @@ if TYPE_CHECKING:
     from datasette.app import Datasette
 
 _SUFFIXES = (".json", ".txt")
-_FOOTNOTE_ID = re.compile(r'<li id="fn(\d+)"')
 
 
 async def bundle_page(request: Request, datasette: Datasette) -> Response:
@@ -99,7 +96,7 @@ async def _file(
         resource = found["resource"] or ""
         heir = found["frontmatter"].get("superseded_by")
         context |= {
-            "body": _join_footnotes(to_html(found["body"], place), found),
+            "body": to_html(found["body"], place, _notes(found)),
             "heir": heir if isinstance(heir, str) else None, "heir_url": place(heir) if isinstance(heir, str) else None,
             "resource_url": resource if is_safe_address(resource) else None,
             "others": {key: value for key, value in found["frontmatter"].items() if key not in _SHOWN_ELSEWHERE},
@@ -117,23 +114,17 @@ _SHOWN_ELSEWHERE = frozenset([
 ])  # fmt: skip
 
 
-def _join_footnotes(page: str, found: dict[str, Any]) -> str:
-    """Say below each footnote what the source that it names is (OKF §13.1)."""
+def _notes(found: dict[str, Any]) -> dict[str, str]:
+    """What the source is that each footnote label names (OKF §13.1)."""
     sources = {source["id"]: source for source in found["sources"] if source["id"]}
-    labels = [note["label"] for note in found["footnotes"]]
-    if not sources or not labels:
-        return page
-
-    def mark(match: re.Match[str]) -> str:
-        number = int(match[1])
-        source = sources.get(labels[number - 1]) if number <= len(labels) else None
-        if source is None:
-            return match[0]
-        parts = [source["label"], source["author"], f"used {source['usage_count']} times" if source["usage_count"] else None,
-                 f"last modified {source['last_modified']}" if source["last_modified"] else None]  # fmt: skip
-        return f'{match[0]} title="{html.escape(" · ".join(part for part in parts if part))}"'
-
-    return _FOOTNOTE_ID.sub(mark, page)
+    told: dict[str, str] = {}
+    for note in found["footnotes"]:
+        source = sources.get(note["source"])
+        if source is not None:
+            parts = [source["label"], source["author"], f"used {source['usage_count']} times" if source["usage_count"] else None,
+                     f"last modified {source['last_modified']}" if source["last_modified"] else None]  # fmt: skip
+            told[note["label"]] = " · ".join(part for part in parts if part)
+    return told
 
 
 async def _directory(request: Request, datasette: Datasette, database: str, bundle: str, directory: str) -> Response:
