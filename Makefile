@@ -15,7 +15,7 @@ install: $(STAMP)
 
 $(STAMP): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10) and "okf-catalog needs Python 3.10 or newer")'
-	@echo "installing into $(VENV), which takes a minute the first time"
+	@echo "installing into $(VENV), which takes one to three minutes the first time"
 	$(PYTHON) -m venv $(VENV) || { echo "python3-venv is missing (on Debian: apt install python3-venv)"; exit 1; }
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch $(STAMP)

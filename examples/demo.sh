@@ -34,7 +34,7 @@ say bundles
 cat <<EOF
 
 The catalog is $OKF_CATALOG_DB, one SQLite file. Open it with
-sqlite3, or browse it by facet (type, tag, status, trust, stale) in Datasette:
+sqlite3, or browse it in Datasette: search, facets, a page for each concept, the graph:
   sqlite3 $OKF_CATALOG_DB 'select title, trust_tier from catalog limit 5'
-  $(dirname "$okf")/datasette serve $OKF_CATALOG_DB -m datasette-metadata.yml
+  $okf server --db $OKF_CATALOG_DB
 EOF

@@ -2,7 +2,7 @@
 (async () => {
   const box = document.getElementById("okf-graph");
   const data = await (await fetch(box.dataset.url)).json();
-  const palette = ["#3b6fb6", "#b6583b", "#3f8f5f", "#8a5bb0", "#b08a2e", "#2e97a6", "#a8456f", "#6b7280", "#7a9a01", "#5a4fcf"];
+  const palette = ["#3b6fb6", "#b6583b", "#3f8f5f", "#8a5bb0", "#b08a2e", "#2e97a6", "#a8456f", "#6b7280", "#7a9a01", "#5a4fcf", "#d98cb3", "#8f6a4a", "#5fb0e0", "#9c2f2f", "#3d5a3d", "#c9b458"];
   const types = [...new Set(data.nodes.map((node) => node.type))].sort();
   const colour = new Map(types.map((type, at) => [type, palette[at % palette.length]]));
   const dark = matchMedia("(prefers-color-scheme: dark)").matches;

@@ -1,6 +1,6 @@
 // The graph, and the map: a box around each directory, with the links of what is chosen.
 const MOST = 2000, LABELLED = 400;
-const PALETTE = ["#3b6fb6", "#c2603f", "#3f8f5f", "#8a5bb0", "#b08a2e", "#2e97a6", "#a8456f", "#7a8090", "#7a9a01", "#5a4fcf"];
+const PALETTE = ["#3b6fb6", "#c2603f", "#3f8f5f", "#8a5bb0", "#b08a2e", "#2e97a6", "#a8456f", "#7a8090", "#7a9a01", "#5a4fcf", "#d98cb3", "#8f6a4a", "#5fb0e0", "#9c2f2f", "#3d5a3d", "#c9b458"];
 const types = [...new Set(concepts.map((file) => file.type || "Untyped"))].sort();
 const colours = new Map(types.map((type, at) => [type, PALETTE[at % PALETTE.length]]));
 const colourOf = (type) => colours.get(type) || "#7a8090";
