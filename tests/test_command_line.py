@@ -95,6 +95,13 @@ def test_the_rest_is_left_to_typer(line):
     assert by_quick(line.split()) is None
 
 
+def test_two_names_of_one_option_may_be_shortened():
+    assert by_typer(["search", "DIR", "x", "--tru", "unverified"])["trusts"] == ["unverified"]
+    assert by_typer(["search", "DIR", "x", "--trust-t=unverified"])["trusts"] == ["unverified"]
+    assert by_typer(["find", "DIR", "--trust-tier", "unverified"]) == by_typer(["find", "DIR", "--trust", "unverified"])
+    assert by_typer(["find", "DIR", "--tru", "unverified"]) is None  # --trust-current, or the tier?
+
+
 def test_every_parameter_of_every_verb_is_declared():
     for verb in MODULES:
         assert quickly([verb, "--no-such-option"]) is None

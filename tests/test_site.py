@@ -354,3 +354,9 @@ def test_bodies_are_rendered_safely():
     assert '<a href="https://e.org" rel="noopener noreferrer nofollow">w</a>' in page
     assert "&lt;b&gt;" in page
     assert "<table>" in page
+
+
+def test_the_root_of_the_site_shows_the_way(site):
+    ((status, text, _),) = site([EXAMPLE], "/")
+    assert status == 200
+    assert Page(text).links["Browse kb"] == "/kb/-/okf"

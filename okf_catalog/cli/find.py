@@ -28,7 +28,7 @@ def find(
     tags: Annotated[list[str] | None, Option("--tags", "--tag", metavar="LIST", help="With any of these tags; quote a tag that holds a comma: '\"x, y\",z'.", show_default=False, autocompletion=completion.tags)] = None,
     status: Annotated[str | None, Option("--status", metavar="STATUS", help=f"{', '.join(STATUSES)}; a concept without one is stable.", show_default=False, autocompletion=lambda: list(STATUSES))] = None,
     stale_only: options.StaleOnly = False,
-    trust_tier: Annotated[str | None, Option("--trust-tier", metavar="TIER", help=f"{', '.join(TIERS)}.", show_default=False, autocompletion=lambda: list(TIERS))] = None,
+    trust_tier: Annotated[str | None, Option("--trust-tier", "--trust", metavar="TIER", help=f"{', '.join(TIERS)}.", show_default=False, autocompletion=lambda: list(TIERS))] = None,
     trust_current: Annotated[str | None, Option("--trust-current", metavar="TIER", help="Like --trust-tier, counting only verifications on or after generated.at.", show_default=False)] = None,
     ask: Annotated[str | None, Option("--ask", metavar="REQUEST", help='Filters from words: "stale deprecated metrics tagged finance".', show_default=False)] = None,
     as_of: options.AsOf = None,

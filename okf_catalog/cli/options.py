@@ -38,7 +38,7 @@ List = list[str] | None
 Types = Annotated[List, Option("--type", metavar="TYPE", help="Of this type, whatever its case. Repeatable: any of them.", show_default=False, autocompletion=completion.types)]
 Tags = Annotated[List, Option("--tag", metavar="TAG", help="With this tag.", show_default=False, autocompletion=completion.tags)]
 Statuses = Annotated[List, Option("--status", metavar="STATUS", help="Of this status; a concept without one is stable.", show_default=False, autocompletion=lambda: list(STATUSES))]
-Trusts = Annotated[List, Option("--trust", metavar="TIER", help="Of this trust tier.", show_default=False, autocompletion=lambda: list(TIERS))]
+Trusts = Annotated[List, Option("--trust", "--trust-tier", metavar="TIER", help="Of this trust tier.", show_default=False, autocompletion=lambda: list(TIERS))]
 StaleOnly = Annotated[bool, Option("--stale-only", help="Only what is past its stale_after.")]
 Dirs = Annotated[List, Option("--dir", metavar="DIR", help="In this directory or below; `.` is the root alone.", show_default=False)]
 Area = Annotated[List, Option("--area", metavar="NAME", help="Deprecated: use --dir.", show_default=False, hidden=True)]

@@ -122,8 +122,10 @@ def spell_out(argv: list[str], command: Any) -> list[str]:
     if arrange is not None:  # a verb with subcommands: the options are those of the subcommand
         argv = arrange(argv)
         command = command.commands.get(argv[1], command)
-    options = sorted({name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)
-                      if name.startswith("--")} | {"--help"})  # fmt: skip
+    # Each with what it is the same as: two names of one option leave no doubt.
+    options = {name: (parameter.name, name in parameter.secondary_opts) for parameter in command.params
+               for name in (*parameter.opts, *parameter.secondary_opts) if name.startswith("--")}  # fmt: skip
+    options = dict(sorted({**options, "--help": ("help", False)}.items()))
     takes_value = {name for parameter in command.params
                    if not getattr(parameter, "is_flag", True) and not getattr(parameter, "count", False)
                    for name in parameter.opts if name.startswith("-")}  # fmt: skip
@@ -138,7 +140,7 @@ def spell_out(argv: list[str], command: Any) -> list[str]:
             name, equals, value = argument.partition("=")
             if name not in options:
                 matches = [option for option in options if option.startswith(name)]
-                if len(matches) > 1:
+                if len({options[match] for match in matches}) > 1:
                     raise output.usage(f"`{name}` may mean {' or '.join(matches)}")
                 name = matches[0] if matches else name
                 argument = name + equals + value

@@ -61,6 +61,20 @@ def menu_links(datasette: Datasette, actor: Any, request: Any) -> Callable[[], A
 
 
 @hookimpl
+def extra_template_vars(datasette: Datasette, view_name: str) -> Callable[[], Awaitable[dict[str, Any]]]:
+    """The same ways for the root page of the site."""
+
+    async def found() -> dict[str, Any]:
+        if view_name != "index":
+            return {}
+        return {"okf_homes": [
+            {"href": access.home(datasette, name), "label": f"Browse {name}"} for name in await access.catalogs(datasette)
+        ]}  # fmt: skip
+
+    return found
+
+
+@hookimpl
 def table_actions(datasette: Datasette, actor: Any, database: str, table: str, request: Any) -> Callable[[], Awaitable[list[dict[str, str]]]]:  # noqa: ARG001
     """From what a table's search box holds to ranked results, in the menu beside the title."""
 
