@@ -25,7 +25,7 @@ test: lint browser
 	$(MAKE) suite site-next
 
 suite: install
-	$(BIN)/python -m pytest -n auto --dist loadfile
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder
 
 # The tests of the site need Chromium; without it and without the rights to install it they are skipped.
 browser:
@@ -37,7 +37,7 @@ browser:
 
 # The same pages under the newest Datasette that is not released yet.
 site-next: $(NEXT_STAMP)
-	$(NEXT)/bin/python -m pytest -n auto --dist loadfile tests/test_site.py tests/test_site_facets.py
+	$(NEXT)/bin/python -m pytest -n auto --dist loadfile --no-loadscope-reorder tests/test_site.py tests/test_site_facets.py
 
 $(NEXT_STAMP): pyproject.toml
 	$(PYTHON) -m venv $(NEXT)
