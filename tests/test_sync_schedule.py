@@ -145,7 +145,7 @@ def test_report_of_the_run(three, run_cli, tmp_path):
     run = json.loads(target.read_text())
     assert (status, run["status"], run["failed"]) == (2, 2, 1)
     assert "does not exist" in run["syncs"][0]["error"]
-    assert [path.name for path in tmp_path.glob(".okf-report*")] == []
+    assert [path.name for path in tmp_path.glob(".okf-catalog-*")] == []
     status, _, err = run_cli("sync", three[0], "--report", tmp_path / "no" / "where.json")
     assert (status, err.count("\n")) == (2, 1)
 

@@ -105,11 +105,18 @@ def exists(path: str) -> bool:
         return False
 
 
+def _refuse_no_file(path: str) -> None:
+    # SQLite opens a device or a pipe, and leaves a journal beside it when it finds out.
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise DatabaseError(f"{path} is not a file; name another one with --db")
+
+
 def open_existing(path: str, *, read_only: bool = False) -> sqlite3.Connection:
     """Open a catalog that is there. Raises `DatabaseError`.
 
     A catalog of an older schema is migrated, unless `read_only`.
     """
+    _refuse_no_file(path)
     if not exists(path):
         raise DatabaseError(f"there is no catalog at {path}; run okf-catalog sync DIR first")
     with reported(path):
@@ -127,6 +134,7 @@ def open_existing(path: str, *, read_only: bool = False) -> sqlite3.Connection:
 
 def open_or_create(path: str) -> sqlite3.Connection:
     """Open the catalog for writing, making file and directory where they are missing. Raises `DatabaseError`."""
+    _refuse_no_file(path)
     directory = os.path.dirname(os.path.abspath(path))
     try:
         os.makedirs(directory, exist_ok=True)

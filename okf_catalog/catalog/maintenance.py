@@ -120,18 +120,21 @@ def snapshot(connection: sqlite3.Connection, path: str, target: str, *, replace:
     `keep_roots`. The target appears complete or not at all. Raises `UsageError`,
     `DatabaseError`.
     """
-    directory = os.path.dirname(os.path.abspath(target))
+    place = os.path.realpath(target)  # a link stays one: the file it leads to is replaced
+    directory = os.path.dirname(place)
     if os.path.lexists(target):
         if os.path.isdir(target):
             raise UsageError(f"{target} is a directory; name a file in it")
-        if os.path.exists(target) and os.path.samefile(target, path):
+        if os.path.exists(place) and os.path.samefile(place, path):
             raise UsageError(f"{target} is the catalog itself; name another file")
+        if os.path.exists(place) and not os.path.isfile(place):
+            raise UsageError(f"{target} is a device or a pipe; name a file")
         if not replace:
             raise UsageError(f"{target} exists; --force replaces it")
     try:
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{os.path.basename(target)}.", dir=directory)
+        descriptor, temporary = tempfile.mkstemp(prefix=f".{os.path.basename(place)}.", dir=directory)
     except OSError as problem:
-        raise DatabaseError(f"cannot write to {directory}: {problem.strerror}") from None
+        raise DatabaseError(f"cannot write {target}: {problem.strerror}") from None
     os.close(descriptor)
     try:
         with database.reported(target):
@@ -139,7 +142,7 @@ def snapshot(connection: sqlite3.Connection, path: str, target: str, *, replace:
             _publish(temporary, keep_roots=keep_roots)
         os.chmod(temporary, 0o666 & ~_umask())
         _sync_to_disk(temporary)
-        os.replace(temporary, target)
+        os.replace(temporary, place)
     except OSError as problem:
         raise DatabaseError(f"cannot write {target}: {problem.strerror}") from None
     finally:

@@ -7,13 +7,13 @@ import os
 import resource
 import sys
 import time
-from contextlib import suppress
 from datetime import datetime
 from typing import Any, NamedTuple
 
 from okf_catalog import __version__
 from okf_catalog.catalog.sync import Report
 from okf_catalog.cli import output
+from okf_catalog.cli.sink import sink_for
 from okf_catalog.errors import BundleError, BusyError, CatalogError, DatabaseError, GuardError
 from okf_catalog.format.durations import age
 from okf_catalog.format.values import utc_text
@@ -136,7 +136,7 @@ def _lines(sign: str, lines: list[str]) -> None:
 
 
 def write_run(path: str, catalog: str, outcomes: list[Outcome], started: datetime, finished: datetime, status: int) -> None:
-    """Write the report of a whole run as one JSON file, complete or not at all. Raises `DatabaseError`."""
+    """Write the report of a whole run as one JSON file, complete or not at all. Raises `UsageError`."""
     usage = resource.getrusage(resource.RUSAGE_SELF)
     run = {
         "okf_catalog": __version__, "catalog": catalog, "pid": os.getpid(), "started_at": utc_text(started),
@@ -147,18 +147,6 @@ def write_run(path: str, catalog: str, outcomes: list[Outcome], started: datetim
         "skipped": sum(1 for outcome in outcomes if outcome.recent is not None),
         "syncs": [{**as_json(outcome), "seconds": round(outcome.seconds, 3)} for outcome in outcomes],
     }  # fmt: skip
-    directory = os.path.dirname(os.path.abspath(path))
-    temporary = ""
-    try:
-        import tempfile
-
-        descriptor, temporary = tempfile.mkstemp(prefix=".okf-report-", dir=directory)
-        with open(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
-            json.dump(run, file, ensure_ascii=False, indent=2)
-            file.write("\n")
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except OSError as problem:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise DatabaseError(f"cannot write the report {path}: {problem.strerror}") from None
+    with sink_for(path) as file:
+        json.dump(run, file, ensure_ascii=False, indent=2)
+        file.write("\n")
