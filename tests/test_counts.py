@@ -9,10 +9,11 @@ import pytest
 
 from okf_catalog.catalog import database
 from okf_catalog.catalog.edges import edge_count, edges, inbound
+from okf_catalog.catalog.filters import Filters
 from okf_catalog.catalog.sync import sync, system_clock
 from okf_catalog.checks.graph import read_graph
 from okf_catalog.views import graph as graphs
-from okf_catalog.views import lists
+from okf_catalog.views import groups, lists
 
 
 def note(title, body="", type="Note", tags="[]", **more):  # noqa: A002
@@ -94,31 +95,49 @@ def test_stats(opened):
     assert found.by_dir == {".": 2, "d": 2, "d-e": 1, "d/e": 1, "only": 0}
 
 
+@pytest.fixture(params=["whole bundle at once", "beginnings of the bundle"])
+def near(request, monkeypatch):
+    # What large bundles do has to be seen in small ones.
+    if request.param != "whole bundle at once":
+        monkeypatch.setattr(groups, "_NEAR", 3)
+        monkeypatch.setattr(groups, "_FEW", 2)
+        monkeypatch.setattr(groups, "_BATCH", 2)
+
+
+BY_ROW = {
+    "types": "select coalesce(nullif(type, ''), 'Untyped'), concept_id from concepts where ITS order by path",
+    "tags": "select tag, c.concept_id from tags t join concepts c on c.id = t.concept_id where ITS order by path",
+}
+
+
+@pytest.mark.usefixtures("near")
 @pytest.mark.parametrize("what", ["types", "tags"])
-def test_groups(opened, what):
-    found = getattr(lists, what)(lists.Asked(opened, "it"))
-    by_row = {
-        "types": "select coalesce(nullif(type, ''), 'Untyped'), concept_id from concepts where ITS order by path",
-        "tags": "select tag, c.concept_id from tags t join concepts c on c.id = t.concept_id where ITS order by path",
-    }
+@pytest.mark.parametrize("filters", [Filters(), Filters(dirs=("d",))], ids=["all", "one directory"])
+def test_groups(opened, what, filters):
+    found = getattr(groups, what)(lists.Asked(opened, "it", filters))
     expected: dict[str, list[str]] = {}
-    for value, concept in rows(opened, by_row[what]):
-        expected.setdefault(value, []).append(concept)
-    assert {group.value: found.ids(group) for group in found.all} == expected
+    for value, concept in rows(opened, BY_ROW[what]):
+        if filters == Filters() or concept.startswith("d/"):
+            expected.setdefault(value, []).append(concept)
+    assert {group.value: ids for group, ids in zip(found.all, found.ids(found.all), strict=True)} == expected
     assert [group.size for group in found.all] == sorted(map(len, expected.values()), reverse=True)
     titles = dict(rows(opened, "select concept_id, coalesce(title, stem) from concepts where ITS"))
-    assert {group.value: list(found.titles(group)) for group in found.all} == {
+    assert {group.value: list(titles) for group, titles in zip(found.all, found.titles(found.all), strict=True)} == {
         value: [titles[name] for name in names] for value, names in expected.items()}  # fmt: skip
 
 
+@pytest.mark.usefixtures("near")
 def test_titles_of_many_come_by_path(bundle, tmp_path):
     # Files before directories in the walk, not in the order of paths.
-    root = bundle({f"{'m/' * (number % 3)}n{number:03}.md": note(f"T{number}", tags="[common]") for number in range(90)})
+    root = bundle({f"{'m/' * (number % 3)}n{number:03}.md": note(f"T{number}", tags=f"[common, 'rare{number // 30}']") for number in range(90)})
     path = str(tmp_path / "c.db")
     with closing(database.open_or_create(path)) as connection:
         sync(connection, path, str(root), name="it", clock=system_clock)
-        found = lists.tags(lists.Asked(connection, "it"))
-        assert list(found.titles(found.all[0])) == [row[0] for row in rows(connection, "select title from concepts order by path")]
+        found = groups.tags(lists.Asked(connection, "it"))
+        assert [group[:2] for group in found.all] == [("common", 90), ("rare0", 30), ("rare1", 30), ("rare2", 30)]
+        for group, titles in zip(found.all, found.titles(found.all), strict=True):
+            sql = f"select title from concepts where tags like '%\"{group.value}\"%' order by path"
+            assert list(titles) == [row[0] for row in rows(connection, sql)]
 
 
 def test_the_index_of_other_links_names_the_kinds_of_the_graph(opened):

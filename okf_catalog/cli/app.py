@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import os
 import sqlite3
@@ -31,8 +32,24 @@ MODULES = {verb: verb.replace("-", "_") for verb in _VERBS}
 """The verbs in the order of the help page, and the module of `okf_catalog.cli` that holds the function of the same name."""
 
 
+_LASTING = ("sync", "server", "mcp")
+"""Verbs that may run for days."""
+
+
 def run(argv: list[str]) -> int:
     """Run one command line; every error ends as one line on stderr."""
+    if not gc.isenabled() or (argv and argv[0] in _LASTING):
+        return _run_line(argv)
+    # Answers are many small rows without a cycle among them: looking for one again and again
+    # takes up to a third of the time of a large answer, and finds nothing.
+    gc.disable()
+    try:
+        return _run_line(argv)
+    finally:
+        gc.enable()
+
+
+def _run_line(argv: list[str]) -> int:
     if sys.stdout is None or sys.stderr is None:
         # Closed by whoever started us: nobody is there to read, and nothing may fail on that.
         sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115

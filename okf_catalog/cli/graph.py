@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import chain
 from typing import Annotated, Any
 
 from okf_catalog.catalog.edges import edge_count
@@ -85,13 +86,14 @@ def _hubs(opened: options.Opened, form: str, limit: int | None, offset: int, *, 
         if rows:
             print()
         names = [output.one_line(row["id"]) for row in rows]
-        tops = {top: output.one_line(top) for row in rows for top in row["by_top_dir"]}
+        tops = {top: output.one_line(top) for top in set(chain.from_iterable(row["by_top_dir"] for row in rows))}
         widths = list(map(listing.wide, names))
         width = max(widths, default=0)
         digits = max((len(str(row["inbound"])) for row in rows), default=0)
+        write = sys.stdout.write
         for name, own, row in zip(names, widths, rows, strict=True):
             where = ", ".join([f"{tops[top]} {count}" for top, count in row["by_top_dir"].items()])
-            print(f"  {name}{' ' * (width - own)}  ×{row['inbound']:>{digits}}   {where}")
+            write(f"  {name}{' ' * (width - own)}  ×{row['inbound']:>{digits}}   {where}\n")
     else:
         output.emit_rows(rows, view.HUB_KEYS, form)
 

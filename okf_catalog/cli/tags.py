@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from okf_catalog.cli import listing, options, output
 from okf_catalog.cli.declared import Option
 from okf_catalog.cli.types import print_groups
-from okf_catalog.views import lists as view
+from okf_catalog.views import groups as view
 
 _TITLES = 76
 _DIMENSIONS = ("type", "dir")

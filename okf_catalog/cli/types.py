@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from okf_catalog.cli import listing, options, output
-from okf_catalog.views import lists as view
+from okf_catalog.views import groups as view
 
 _TITLES = 78
 
@@ -52,14 +52,13 @@ def print_groups(
         if groups:
             print()
         width = max((listing.wide(output.one_line(group.value)) for group in groups), default=0)
-        for group in groups:
+        for group, titles in zip(groups, found.titles(groups), strict=True):
             name = listing.pad(output.one_line(group.value), width)
-            print(f"  {name}  {group.size:>3}   {listing.joined(found.titles(group), _TITLES)}")
+            print(f"  {name}  {group.size:>3}   {listing.joined(titles, _TITLES)}")
     else:
         output.emit_rows(_rows(found, groups, noun), (noun, "count", "concepts"), form)
 
 
-def _rows(found: view.Groups, groups: Iterable[view.Group], noun: str) -> Iterator[dict[str, Any]]:
-    for group in groups:
-        ids = found.ids(group)
+def _rows(found: view.Groups, groups: list[view.Group], noun: str) -> Iterator[dict[str, Any]]:
+    for group, ids in zip(groups, found.ids(groups), strict=True):
         yield {noun: group.value, "count": len(ids), "concepts": ids}

@@ -22,7 +22,8 @@ CATALOG_KEYS = ("id", "title", "type", "description", "tags", "generated_at", "g
 
 DESCRIPTION = "trim(coalesce(c.description, ''), char(32, 9, 10, 13))"
 """SQL: the description of `concepts c` without the line end that block text of YAML has."""
-_TYPE = f"coalesce(nullif(type, ''), '{UNTYPED}')"
+TYPE = f"coalesce(nullif(type, ''), '{UNTYPED}')"
+"""SQL: the type of a row of `concepts`."""
 _BATCH = 500
 
 
@@ -149,125 +150,5 @@ def _by_appearance(connection: sqlite3.Connection, bundle: str, counts_of: Mappi
     shared = Counter(counts_of.values())
     first = {name: "" for name, count in counts_of.items() if shared[count] == 1}
     for name in counts_of.keys() - first.keys():
-        first[name] = connection.execute(f"select min(path) from concepts where bundle = ? and {_TYPE} = ?", (bundle, name)).fetchone()[0]
+        first[name] = connection.execute(f"select min(path) from concepts where bundle = ? and {TYPE} = ?", (bundle, name)).fetchone()[0]
     return dict(sorted(counts_of.items(), key=lambda item: (-item[1], first[item[0]])))
-
-
-class Group(NamedTuple):
-    """A value that concepts share: a type, or a tag."""
-
-    value: str
-    size: int
-    """How many concepts."""
-    keys: list[str]
-    """Their row ids, as text, and perhaps those of concepts that were not asked for."""
-
-
-class Groups:
-    """Types or tags in use, the most frequent first, then by name, and what is to be known of their concepts.
-
-    A bundle has several times as many tags as concepts, so nothing is made for each before it is wanted.
-    """
-
-    def __init__(self, asked: Asked, rows: Iterable[tuple[str, str]]) -> None:
-        """Of `rows` (value, row ids of concepts, separated by commas), which may name concepts that are not asked for."""
-        self._asked = asked
-        self._ids: list[str] | None = None
-        where, values = asked.where()
-        self._order = [row[0] for row in asked.connection.execute(f"select c.id from concepts c where {where} order by c.path", values)]
-        self._place = {str(row_id): number for number, row_id in enumerate(self._order)}
-        self._is_all = asked.filters == Filters() and not among_others(asked.connection, asked.bundle)[0]
-        found: dict[str, list[str]] = {}
-        for value, text in rows:
-            keys = text.split(",")
-            if value in found:
-                found[value] += keys
-            else:
-                found[value] = keys
-        counted = ((value, len(keys) if self._is_all else sum(key in self._place for key in keys), keys) for value, keys in found.items())
-        self.all = sorted((Group(*group) for group in counted if group[1]), key=lambda group: (-group.size, group.value))
-
-    def _places(self, group: Group) -> Iterator[int]:
-        if self._is_all:
-            return map(self._place.__getitem__, group.keys)
-        return (self._place[key] for key in group.keys if key in self._place)
-
-    def ids(self, group: Group) -> list[str]:
-        """The ids of its concepts, by path."""
-        if self._ids is None:
-            where, values = self._asked.where()
-            rows = self._asked.connection.execute(f"select c.path from concepts c where {where} order by c.path", values)
-            self._ids = [path[:-3] for (path,) in rows]  # the index of the paths has them
-        return [self._ids[place] for place in sorted(self._places(group))]
-
-    def titles(self, group: Group) -> Iterator[str]:
-        """The titles of its concepts, by path."""
-        # People see a few of them: only those that lie near the beginning are sorted, which so many members have there.
-        near = 2 * _FEW * len(self._order) // group.size
-        places = sorted(filter(near.__gt__, self._places(group)))
-        if len(places) < min(_FEW, group.size):
-            places = sorted(self._places(group))
-        shown = 0
-        while places:
-            for place in places[shown:]:
-                yield self._asked.connection.execute(
-                    "select coalesce(title, stem) from concepts where id = ?", (self._order[place],)
-                ).fetchone()[0]  # fmt: skip
-            shown = len(places)
-            places = sorted(self._places(group)) if shown < group.size else []
-
-
-_FEW = 8
-
-
-def types(asked: Asked) -> Groups:
-    """The types in use; `Untyped` where there is none."""
-    return Groups(asked, asked.connection.execute(
-        f"select {_TYPE}, group_concat(id) from concepts where bundle = ? group by type", (asked.bundle,)
-    ))  # fmt: skip
-
-
-def tags(asked: Asked) -> Groups:
-    """The tags in use."""
-    return Groups(asked, asked.connection.execute("select tag, group_concat(concept_id) from tags group by folded, tag"))
-
-
-class Tagged(NamedTuple):
-    """A tag among concepts that share something else."""
-
-    value: str
-    ids: list[str]
-    """Of the concepts, by path."""
-    titles: list[str]
-
-
-class TagGroup(NamedTuple):
-    """The tags of the concepts that share a type or a directory."""
-
-    key: str
-    tags: list[Tagged]
-    """The most frequent first, then by name."""
-
-
-TAG_DIMENSIONS = ("type", "dir", "area")
-
-
-def tags_by(asked: Asked, dimension: str) -> tuple[list[TagGroup], dict[str, int]]:
-    """The tags grouped by `type`, `dir` or `area` (the first directory), by key; and how often each tag occurs at all."""
-    key = {"type": "coalesce(nullif(c.type, ''), '" + UNTYPED + "')", "dir": "c.dir", "area": "c.top_dir"}[dimension]
-    where, values = asked.where()
-    groups: dict[str, dict[str, Tagged]] = {}
-    total: dict[str, int] = {}
-    for name, tag, concept_id, title in asked.connection.execute(
-        f"select {key}, t.tag, c.concept_id, coalesce(c.title, c.stem) from concepts c cross join tags t on t.concept_id = c.id "
-        f"where {where} order by c.path",
-        values,
-    ):
-        group = groups.setdefault(name, {}).setdefault(tag, Tagged(tag, [], []))
-        group.ids.append(concept_id)
-        group.titles.append(title)
-        total[tag] = total.get(tag, 0) + 1
-    return [
-        TagGroup(name, sorted(found.values(), key=lambda group: (-len(group.ids), group.value)))
-        for name, found in sorted(groups.items())
-    ], total
