@@ -61,12 +61,12 @@ def _graph(
         for line in lines:
             sys.stdout.write(output.for_stdout(line) + "\n")
     elif form == "json":
-        nodes = list(view.nodes(connection, name, bodies=body and not minimal))
-        answer: dict[str, Any] = {**opened.head, "nodes": nodes, "edges": list(view.named_edges(connection, name))}
+        nodes = view.nodes(connection, name, bodies=body and not minimal)
+        answer: dict[str, Any] = {**opened.head, "nodes": nodes, "edges": view.named_edges(connection, name)}
         if minimal:
-            answer["nodes"] = [{"id": node["id"], "title": node["title"]} for node in nodes]
+            answer["nodes"] = ({"id": node["id"], "title": node["title"]} for node in nodes)
             answer["types"], answer["tags"] = view.type_index(connection, name), view.tag_index(connection, name)
-        output.dump_json(answer, pretty=pretty)
+        output.stream_json(answer, pretty=pretty)
     elif form == listing.TEXT:
         concepts = output.plural(Asked(connection, name).size(), "concept")
         print(f"Graph — {opened.label} ({concepts}, {output.plural(edge_count(connection, name), 'link')})")

@@ -19,6 +19,8 @@ Row = dict[str, Any]
 
 _COMPACT: dict[str, Any] = {"separators": (",", ":")}
 _INDENTED: dict[str, Any] = {"indent": 2}
+_ITEMS = 100
+"""Items of a list that are written at once: encoding each by itself takes twice the time."""
 _WIDE = 100_000
 """Columns of a table that does not go to a terminal."""
 
@@ -146,20 +148,29 @@ def _write_json(value: Any, *, pretty: bool = False) -> None:
     sys.stdout.write("\n")
 
 
-def stream_json(about: Row, key: str, rows: Iterable[Row], *, pretty: bool = False) -> None:
-    """`dump_json` of `about` with the list `rows` under `key`, written row by row."""
-    if pretty:
-        dump_json({**about, key: list(rows)}, pretty=True)
-        return
+def stream_json(document: Row, *, pretty: bool = False) -> None:
+    """`dump_json` of an object of which the values that are iterators are lists, written a few items at a time."""
     is_terminal = sys.stdout.isatty()
+    encode = json.JSONEncoder(ensure_ascii=False, **(_INDENTED if pretty else _COMPACT)).encode
+    line, colon, end = ("\n  ", ": ", -2) if pretty else ("", ":", -1)
 
     def write(text: str) -> None:
         sys.stdout.write(text.translate(_STEERING_JSON) if is_terminal else text)
 
-    write(f"{json.dumps(_with_provenance(about), ensure_ascii=False, **_COMPACT)[:-1]},{json.dumps(key)}:[")
-    for number, row in enumerate(rows):
-        write(("," if number else "") + json.dumps(row, ensure_ascii=False, **_COMPACT))
-    write("]}\n")
+    def inner(text: str) -> str:
+        return text.replace("\n", line) if pretty else text  # JSON leaves no line end of a text as one
+
+    for number, (key, value) in enumerate(_with_provenance(document).items()):
+        write(f"{',' if number else '{'}{line}{encode(key)}{colon}")
+        if not isinstance(value, Iterator):
+            write(inner(encode(value)))
+            continue
+        before, after = "[", "[]"
+        while items := list(islice(value, _ITEMS)):
+            write(before + inner(encode(items)[1:end]))
+            before, after = ",", f"{line}]"
+        write(after)
+    write("\n}\n" if pretty else "}\n")
 
 
 def project(rows: Sequence[Row], names: Sequence[str], fields: str | None, leave_out: str | None) -> tuple[list[Row], list[str]]:

@@ -90,7 +90,7 @@ def search(
         head: dict[str, Any] = {"bundle": label}
         if bundles is not None:
             head = {"bundles": [{"slug": slug, "dir": root} for slug, root in bundles]}
-        output.stream_json({**head, "query": terms, "count": found.total}, "matches", shown.rows, pretty=pretty)
+        output.stream_json({**head, "query": terms, "count": found.total, "matches": iter(shown.rows)}, pretty=pretty)
     elif chosen == "people":
         called = " ".join(f"@{slug}" for slug, _ in bundles) if bundles is not None else label
         _print(found, called, terms, _total(connection, opened.slugs), is_named=bundles is not None, offset=offset)
