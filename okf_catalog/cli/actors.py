@@ -43,7 +43,7 @@ def actors(
     found = [row for row in rows if not wanted or row["kind"] in wanted]
     shown = list(listing.sliced(found, limit, offset))
     if chosen == "json":
-        output.dump_json({**opened.head, "as_of": now, "count": len(found), "actors": listing.only(shown, names)}, pretty=pretty)
+        output.stream_json({**opened.head, "as_of": now, "count": len(found), "actors": listing.only(shown, names)}, pretty=pretty)
     elif chosen == listing.TEXT:
         _print(shown, opened.label, len(found))
         listing.print_rest(len(found), offset, len(shown))

@@ -51,7 +51,7 @@ def bundles(
     found = _chosen(_rows(path, options.moment(as_of), look=not no_sync, digest=digest and _DIGEST in kept), names or [])
     rows = list(listing.sliced(found, limit, offset))
     if chosen == "json":
-        output.dump_json({"catalog": path, "count": len(found), "bundles": listing.only(rows, kept)}, pretty=pretty)
+        output.stream_json({"catalog": path, "count": len(found), "bundles": listing.only(rows, kept)}, pretty=pretty)
         return 0
     if chosen in ("table", "markdown") and fields is None and leave_out is None:
         kept = [*_FOR_PEOPLE, *([_DIGEST] if digest else [])]

@@ -43,7 +43,7 @@ def catalog(
     names = listing.names_of(view.CATALOG_KEYS, fields, leave_out)
     rows = view.catalog(asked, limit=limit, offset=offset)
     if chosen == "json":
-        output.dump_json({**opened.head, "count": asked.size(), "concepts": listing.only(rows, names)}, pretty=pretty)
+        output.stream_json({**opened.head, "count": asked.size(), "concepts": listing.only(rows, names)}, pretty=pretty)
     elif chosen == listing.TEXT:
         _print(list(rows), opened.label, listing.counted(asked.size(), asked.whole(), "concept"))
     else:

@@ -53,9 +53,9 @@ def changes(
     rows = view.changes(connection, name, start, kinds=kinds, fields=wanted)
     if chosen == "json":
         found = list(rows)
-        shown = listing.only(listing.sliced(found, limit, offset), names)
+        told = listing.only(listing.sliced(found, limit, offset), names)
         head = {"since": start.moment if start.sync is None else start.sync, "count": len(found)}
-        output.dump_json({**opened.head, **head, "changes": shown}, pretty=pretty)
+        output.stream_json({**opened.head, **head, "changes": told}, pretty=pretty)
     elif chosen == listing.TEXT or (chosen == "markdown" and not projects):
         found = list(rows)
         shown = list(listing.sliced(found, limit, offset))

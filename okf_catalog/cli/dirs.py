@@ -39,7 +39,7 @@ def dirs(
     names = listing.names_of(view.DIR_KEYS, fields, leave_out)
     shown = list(listing.sliced(rows, limit, offset))
     if chosen == "json":
-        output.dump_json(
+        output.stream_json(
             {**opened.head, "total": total, "count": len(rows), "dirs": listing.only(shown, names)}, pretty=pretty
         )
     elif chosen == listing.TEXT:

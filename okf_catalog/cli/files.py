@@ -41,7 +41,7 @@ def files(
     names = listing.names_of(view.FILE_KEYS, fields, leave_out)
     rows = view.files(asked, limit=limit, offset=offset)
     if chosen == "json":
-        output.dump_json({**opened.head, "count": asked.size(), "files": listing.only(rows, names)}, pretty=pretty)
+        output.stream_json({**opened.head, "count": asked.size(), "files": listing.only(rows, names)}, pretty=pretty)
     elif chosen == listing.TEXT:
         _print(list(rows), opened.label, listing.counted(asked.size(), asked.whole(), "file"))
     else:

@@ -71,7 +71,7 @@ def find(
     rows, names = output.project(found.concepts, COLUMNS, fields, leave_out)
     if chosen == "json":
         head = {**opened.head, "count": found.matches, "parse_errors": found.parse_errors}
-        output.dump_json({**head, "concepts": rows}, pretty=pretty)
+        output.stream_json({**head, "concepts": iter(rows)}, pretty=pretty)
     elif chosen in ("markdown", "table"):
         if fields is None and leave_out is None:
             names = list(_HEADINGS)

@@ -39,7 +39,7 @@ def history(
     shown = list(listing.sliced(rows, limit, offset))
     if chosen == "json":
         head = {"bundle": name, "path": path, "known_since": known_since, "count": len(rows)}
-        output.dump_json({**head, "changes": listing.only(shown, names)}, pretty=pretty)
+        output.stream_json({**head, "changes": listing.only(shown, names)}, pretty=pretty)
     elif chosen == listing.TEXT:
         print(f"History — {output.one_line(path)}  ·  @{name} ({output.plural(len(rows), 'change')})")
         if not rows:

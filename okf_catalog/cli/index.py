@@ -55,7 +55,7 @@ def index(
     count = len(chosen_places)
     rows = view.index_rows(connection, name, list(listing.sliced(chosen_places, limit, offset)), bodies=body)
     if chosen == "json":
-        output.dump_json({**opened.head, "count": count, "directories": listing.only(rows, names)}, pretty=pretty)
+        output.stream_json({**opened.head, "count": count, "directories": listing.only(rows, names)}, pretty=pretty)
     elif chosen == listing.TEXT:
         _print(rows, opened.label, count, bodies=body)
     else:

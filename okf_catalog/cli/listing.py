@@ -45,9 +45,9 @@ def names_of(keys: Sequence[str], fields: str | None, leave_out: str | None) -> 
     return output.project([], keys, fields, leave_out)[1]
 
 
-def only(rows: Iterable[dict[str, Any]], names: Sequence[str]) -> list[dict[str, Any]]:
+def only(rows: Iterable[dict[str, Any]], names: Sequence[str]) -> Iterator[dict[str, Any]]:
     """The rows with these keys."""
-    return [{name: row[name] for name in names} for row in rows]
+    return ({name: row[name] for name in names} for row in rows)
 
 
 def sliced(rows: Iterable[Any], limit: int | None, offset: int) -> Iterator[Any]:

@@ -47,7 +47,7 @@ def related(
     shown = list(listing.sliced(found, limit or None, offset))
     if chosen == "json":
         head = {"bundle": name, "path": path, "count": len(found)}
-        output.dump_json({**head, "related": listing.only(shown, names)}, pretty=pretty)
+        output.stream_json({**head, "related": listing.only(shown, names)}, pretty=pretty)
         return 0
     if chosen == listing.TEXT:
         print(f"Related — {output.one_line(path)}  ·  @{name} ({output.plural(len(found), 'concept')})")

@@ -63,7 +63,7 @@ def review(
     if chosen == "json":
         found = list(rows)
         shown = listing.only(listing.sliced(found, limit, offset), names)
-        output.dump_json({**opened.head, "as_of": now, "count": len(found), "review": shown}, pretty=pretty)
+        output.stream_json({**opened.head, "as_of": now, "count": len(found), "review": shown}, pretty=pretty)
     elif chosen == ICS:
         from okf_catalog.views.calendar import calendar
 

@@ -38,8 +38,8 @@ def sources(
     rows = view.sources(opened.view.connection, opened.view.bundle.name, only_newer=newer)
     if chosen == "json":
         found = list(rows)
-        shown = listing.only(listing.sliced(found, limit, offset), names)
-        output.dump_json({**opened.head, "count": len(found), "sources": shown}, pretty=pretty)
+        told = listing.only(listing.sliced(found, limit, offset), names)
+        output.stream_json({**opened.head, "count": len(found), "sources": told}, pretty=pretty)
     elif chosen == listing.TEXT:
         found = list(rows)
         shown = list(listing.sliced(found, limit, offset))
