@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import chain
 
 _HASH_SIZE = 1024 * 1024
 """FTS5's own value for `hashsize` (bytes of pending terms in memory)."""
@@ -45,13 +46,15 @@ def _set_hash_size(connection: sqlite3.Connection, size: int) -> None:
 
 
 def refresh_links(
-    connection: sqlite3.Connection, bundle: str, written: list[int], existence: set[str], *, everything: bool
+    connection: sqlite3.Connection, bundle: str, linked: list[int], existence: set[str], *, everything: bool
 ) -> None:
     """Point links at the concepts they lead to, and note the broken ones as problems.
 
-    `written` are the row ids of the concepts written, `existence` the paths that came or
-    went; `everything` takes all concepts of the bundle instead.
+    `linked` are the row ids of the concepts whose links were written, `existence` the paths
+    that came or went; `everything` takes all concepts of the bundle instead.
     """
+    if not (linked or existence or everything):
+        return
     execute, many = connection.execute, connection.executemany
     execute("create temp table if not exists link_sources (id integer primary key)")
     execute("create temp table if not exists link_files (path text primary key)")
@@ -62,7 +65,7 @@ def refresh_links(
         execute("insert into link_sources select id from concepts where bundle = ?", (bundle,))
         execute("insert into link_files select distinct path from file_links where bundle = ?", (bundle,))
     else:
-        many("insert or ignore into link_sources values (?)", ((row_id,) for row_id in written))
+        many("insert or ignore into link_sources values (?)", ((row_id,) for row_id in linked))
         many("insert or ignore into link_paths values (?)", ((path,) for path in existence))
         # `cross join` keeps SQLite from beginning with the large tables: it knows nothing of the small ones.
         execute(
@@ -72,15 +75,18 @@ def refresh_links(
             (bundle,),
         )
         # A file that is no concept may link to what came or went, or be new itself.
-        execute(
-            "insert or ignore into link_files select f.path from file_links f "
-            "where f.bundle = ? and (f.target_path in (select path from link_paths) "
-            "or f.path in (select path from link_paths))",
-            (bundle,),
-        )
+        if existence:
+            execute(
+                "insert or ignore into link_files select f.path from file_links f "
+                "where f.bundle = ? and (f.target_path in (select path from link_paths) "
+                "or f.path in (select path from link_paths))",
+                (bundle,),
+            )
     execute(
         "update links set target_id = (select c.id from concepts c where c.bundle = ?1 and c.path = links.target_path) "
-        "where concept_id in (select id from link_sources) and target_path is not null",
+        "where concept_id in (select id from link_sources) and target_path is not null"
+        # New links lead nowhere yet, so all of them are written; of others those that lead elsewhere now.
+        + ("" if everything else " and target_id is not (select c.id from concepts c where c.bundle = ?1 and c.path = links.target_path)"),
         (bundle,),
     )
     execute("delete from problems where concept_id in (select id from link_sources) and +check_id = 'broken_link'")
@@ -112,16 +118,16 @@ def refresh_links(
     )
 
 
-def refresh_terms(connection: sqlite3.Connection, written: list[int], *, everything: bool) -> None:
-    """Add the words of the concepts written to the vocabulary and its trigrams.
+def refresh_terms(connection: sqlite3.Connection, worded: list[int], words: set[str], *, everything: bool) -> None:
+    """Add the words of the concepts with the row ids `worded`, and `words`, to the vocabulary and its trigrams.
 
     Words that no concept holds any more stay: they cost a look-up and find nothing.
     """
-    if not written:
+    if not worded and not words:
         return
     execute = connection.execute
     last = execute("select coalesce(max(id), 0) from terms").fetchone()[0]
-    if everything or len(written) >= _FOREIGN_WORDS_FROM:
+    if everything or len(worded) >= _FOREIGN_WORDS_FROM:
         execute("insert or ignore into terms (term) select term from concepts_fts_terms")
     else:
         # The same tokenizer over the new text only; its own table, so that no word is missed.
@@ -138,7 +144,7 @@ def refresh_terms(connection: sqlite3.Connection, written: list[int], *, everyth
         # Not `insert … select`: FTS5 would write out its memory for each.
         connection.executemany(
             "insert into temp.new_words (text) values (?)",
-            (row for row_id in written for row in connection.execute(text, (row_id,))),
+            chain((row for row_id in worded for row in connection.execute(text, (row_id,))), [(" ".join(words),)]),
         )
         execute("insert or ignore into terms (term) select term from temp.new_terms")
         execute("insert into temp.new_words (new_words) values ('delete-all')")

@@ -19,7 +19,7 @@ from okf_catalog.catalog.derived import bulk_load, refresh_links, refresh_terms
 from okf_catalog.catalog.detect import Detection, all_files, stored_signatures
 from okf_catalog.catalog.plan import ADDED, REMOVED, Change, pair_moves, removes_too_much
 from okf_catalog.catalog.sync import RACY_NS, Bundle, Clock, Options, Progress, Report
-from okf_catalog.catalog.writer import Known, Writer, link_rows
+from okf_catalog.catalog.writer import WORDS_KEPT, Known, Writer, link_rows
 from okf_catalog.errors import GuardError
 from okf_catalog.format import concept, conformance, reserved
 from okf_catalog.format.frontmatter import Document, clean, decode, parse_text
@@ -73,7 +73,7 @@ class _Ingest:
         reparse = self._read_root() or self.bundle.extraction_version != EXTRACTION_VERSION
         if reparse and not self.is_new:
             candidates = all_files(self.found, stored_signatures(self.connection, self.bundle.name))
-        self.reparse = reparse and not self.is_new
+        self.reparse = self.writer.rewrites = reparse and not self.is_new
         removed = self._removed(candidates)
         moves = self._moves(candidates, removed)
         self._guard(removed, moves)
@@ -98,9 +98,10 @@ class _Ingest:
                 self._forget(path, removed[path])
             self.writer.flush()
             refresh_links(
-                self.connection, self.bundle.name, self.writer.written, self.existence, everything=self.is_new
+                self.connection, self.bundle.name, self.writer.linked, self.existence, everything=self.is_new
             )
-        refresh_terms(self.connection, self.writer.written, everything=bulk)
+        words = self.writer.words
+        refresh_terms(self.connection, self.writer.worded, words, everything=bulk or len(words) >= WORDS_KEPT)
         self._signatures()
         self._finish(clock)
         return self.report

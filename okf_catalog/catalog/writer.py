@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from okf_catalog.format.concept import Concept
@@ -17,6 +18,9 @@ from okf_catalog.format.values import dumps, fold, search_fold
 
 _BATCH = 100
 """Files between two flushes; larger batches gain nothing and cost memory."""
+
+WORDS_KEPT = 100_000
+"""New words, about, beyond which reading the whole vocabulary is cheaper than remembering them."""
 
 CONCEPT_COLUMNS = (
     "path", "concept_id", "dir", "top_dir", "stem", "type", "title", "description", "tags", "status",
@@ -48,8 +52,23 @@ _INSERTS = {
 }
 _INSERT_TEXT = "insert into search_text values (?, ?, ?, ?, ?, ?, ?, ?)"
 _INDEX = f"insert into concepts_fts (rowid, {', '.join(_SEARCHED)}) values (?, ?, ?, ?, ?, ?, ?, ?)"
-_CHILDREN = ("bodies", "tags", "sources", "verifications", "links", "footnotes", "computations", "extra_keys",
-             "problems")  # fmt: skip
+# What is stored of a concept, as the rows that `_INSERTS` gets. A broken link is noted after
+# the links are resolved, so it is no part of what the file itself says.
+_STORED = {
+    "bodies": "select * from bodies where concept_id = ?",
+    "tags": "select * from tags where concept_id = ?",
+    "sources": "select * from sources where concept_id = ?",
+    "verifications": "select * from verifications where concept_id = ?",
+    "links": "select concept_id, position, kind, target, target_path, text, line from links where concept_id = ?",
+    "footnotes": "select * from footnotes where concept_id = ?",
+    "computations": "select * from computations where concept_id = ?",
+    "extra_keys": "select * from extra_keys where concept_id = ?",
+    "problems": "select bundle, path, concept_id, level, check_id, source, message, line from problems "
+    "where concept_id = ? and +check_id <> 'broken_link' order by id",
+}
+_CHILDREN = tuple(_STORED)
+_KEY = itemgetter(1)
+_STORED_TEXT = "select * from search_text where concept_id = ?"
 _UNINDEX = (
     f"insert into concepts_fts (concepts_fts, rowid, {', '.join(_SEARCHED)}) values ('delete', ?, ?, ?, ?, ?, ?, ?, ?)"
 )
@@ -77,15 +96,21 @@ class Writer:
         self.rows: dict[str, list[Any]] = {name: [] for name in _INSERTS}
         self.texts: list[tuple[Any, ...]] = []
         """Rows for `search_text` and its index."""
-        self.stale: list[tuple[int]] = []
-        """Row ids of concepts whose rows in all tables but `concepts` have to go."""
+        self.stale: dict[str, list[tuple[int]]] = {name: [] for name in (*_CHILDREN, "search_text")}
+        """For each table the row ids of concepts whose rows there have to go."""
         self.gone: list[tuple[int]] = []
         """Row ids of concepts that have to go altogether."""
         self.pending = 0
+        self.rewrites = False
+        """Write all rows of a changed concept, also those that are stored as they should be."""
         row = connection.execute("select seq from sqlite_sequence where name = 'concepts'").fetchone()
         self.next_id: int = (row[0] if row else 0) + 1
-        self.written: list[int] = []
-        """Row ids of the concepts written, for what has to be done afterwards."""
+        self.linked: list[int] = []
+        """Row ids of the concepts whose links have to be resolved, and broken ones noted, afterwards."""
+        self.worded: list[int] = []
+        """Row ids of the concepts all words of which may be new."""
+        self.words: set[str] = set()
+        """Of the others what stands between blanks and did not before; once there are `WORDS_KEPT`, not all of it."""
 
     def flush(self) -> None:
         """Send the buffered rows to SQLite, what has to go before what comes.
@@ -94,28 +119,29 @@ class Writer:
         write out what it has gathered.
         """
         many = self.connection.executemany
-        if self.stale:
-            for table in _CHILDREN:
-                many(f"delete from {table} where concept_id = ?", self.stale)
+        for table in _CHILDREN:
+            if self.stale[table]:
+                many(f"delete from {table} where concept_id = ?", self.stale[table])
         for name, sql in _INSERTS.items():
             rows = self.rows[name]
             if rows:
                 many(sql, rows)
                 rows.clear()
-        if self.stale:
-            many(_UNINDEX, self._indexed(self.stale))
+        stale = self.stale["search_text"]
+        if stale:
+            many(_UNINDEX, self._indexed(stale))
         many(_INDEX, self.texts)
-        many("delete from search_text where concept_id = ?", self.stale)
+        many("delete from search_text where concept_id = ?", stale)
         many(_INSERT_TEXT, self.texts)
         many("delete from concepts where id = ?", self.gone)
-        for buffer in (self.texts, self.stale, self.gone):
+        for buffer in (self.texts, self.gone, *self.stale.values()):
             buffer.clear()
         self.pending = 0
 
     def _indexed(self, row_ids: list[tuple[int]]) -> Iterator[tuple[Any, ...]]:
         """The rows of `search_text` as they were put into the index."""
         for row_id in row_ids:
-            yield from self.connection.execute("select * from search_text where concept_id = ?", row_id)
+            yield from self.connection.execute(_STORED_TEXT, row_id)
 
     def _count(self) -> None:
         self.pending += 1
@@ -124,10 +150,13 @@ class Writer:
 
     def known(self, path: str) -> Known | None:
         """What is stored of a path."""
-        row = self.connection.execute(
-            "select kind, content_hash, concept_id from files where bundle = ? and path = ?", (self.bundle, path)
-        ).fetchone()
-        return Known(*row) if row else None
+        # Nearly always it is a concept; the view would ask three tables.
+        for sql in ("select 'concept', content_hash, id from concepts where bundle = ? and path = ?",
+                    "select kind, content_hash, concept_id from files where bundle = ? and path = ?"):  # fmt: skip
+            row = self.connection.execute(sql, (self.bundle, path)).fetchone()
+            if row:
+                return Known(*row)
+        return None
 
     def change(self, path: str, kind: str, field: str | None = None, old: Any = None, new: Any = None) -> None:
         """Note what this sync changed."""
@@ -142,23 +171,22 @@ class Writer:
 
         Returns the names of the fields that changed, `body` and `frontmatter` among them.
         """
-        changed: list[str] = []
         if row_id is None:
             row_id = self.next_id
             self.next_id += 1
         values = self._values(concept, digest, size)
+        children = self._children(row_id, concept, problems)
+        text = self._search(row_id, concept)
+        changed: list[str] = []
         if exists:
-            changed = self._compare(row_id, concept.path, values, concept.body)
-            self.stale.append((row_id,))
-            assignments = ", ".join(f"{name} = ?" for name in CONCEPT_COLUMNS)
-            self.connection.execute(f"update concepts set {assignments} where id = ?", (*values, row_id))
+            changed = self._update(row_id, values, children, text)
         else:
             self.rows["concepts"].append((row_id, self.bundle, *values))
-        self.written.append(row_id)
-        self._children(row_id, concept)
-        self._search(row_id, concept)
-        for problem in problems:
-            self.problem(concept.path, row_id, problem)
+            for name, rows in children.items():
+                self.rows[name] += rows
+            self.texts.append(text)
+            self.linked.append(row_id)
+            self.worded.append(row_id)
         self._count()
         return changed
 
@@ -171,56 +199,84 @@ class Writer:
             len(concept.sources), dumps(concept.frontmatter), digest, size,
         )  # fmt: skip
 
-    def _children(self, row_id: int, concept: Concept) -> None:
-        rows = self.rows
-        rows["bodies"].append((row_id, concept.body))
-        for position, tag in enumerate(concept.tags):
-            rows["tags"].append((row_id, position, tag, fold(tag)))
-        for position, source in enumerate(concept.sources):
-            rows["sources"].append((row_id, position, *source))
-        for position, event in enumerate(concept.verifications):
-            rows["verifications"].append((row_id, position, *event))
-        for position, link in enumerate(concept.links):
-            rows["links"].append((row_id, position, *link))
-        for note in concept.footnotes:
-            rows["footnotes"].append((row_id, *note))
-        if concept.computation:
-            rows["computations"].append((row_id, *concept.computation))
-        for key, value in concept.extra.items():
-            rows["extra_keys"].append((row_id, key, dumps(value)))
+    def _children(self, row_id: int, concept: Concept, problems: list[Problem]) -> dict[str, list[tuple[Any, ...]]]:
+        """The rows of a concept in all tables but `concepts` and `search_text`, in the order in which they are stored."""
+        return {
+            "bodies": [(row_id, concept.body)],
+            "tags": [(row_id, position, tag, fold(tag)) for position, tag in enumerate(concept.tags)],
+            "sources": [(row_id, position, *source) for position, source in enumerate(concept.sources)],
+            "verifications": [(row_id, position, *event) for position, event in enumerate(concept.verifications)],
+            "links": [(row_id, position, *link) for position, link in enumerate(concept.links)],
+            "footnotes": sorted([(row_id, *note) for note in concept.footnotes], key=_KEY),
+            "computations": [(row_id, *concept.computation)] if concept.computation else [],
+            "extra_keys": sorted([(row_id, key, dumps(value)) for key, value in concept.extra.items()], key=_KEY),
+            "problems": [(self.bundle, concept.path, row_id, *problem) for problem in problems],
+        }
 
-    def _search(self, row_id: int, concept: Concept) -> None:
+    def _search(self, row_id: int, concept: Concept) -> tuple[Any, ...]:
+        """Its row in `search_text`."""
         sources = " ".join(text for source in concept.sources for text in (source.title, source.resource) if text)
-        self.texts.append((
+        return (
             row_id, search_fold(concept.title or ""), search_fold(concept.concept_id),
             search_fold(" ".join(concept.tags)), search_fold(concept.type or ""),
             search_fold(concept.description or ""), search_fold(sources), search_fold(concept.body),
-        ))  # fmt: skip
+        )  # fmt: skip
 
-    def _compare(self, row_id: int, path: str, values: tuple[Any, ...], body: str) -> list[str]:
-        names = ", ".join(_COMPARED)
-        row = self.connection.execute(
-            f"select {names}, frontmatter, body from concepts c join bodies b on b.concept_id = c.id where c.id = ?",
-            (row_id,),
-        ).fetchone()
+    def _update(
+        self, row_id: int, values: tuple[Any, ...], children: dict[str, list[tuple[Any, ...]]], text: tuple[Any, ...]
+    ) -> list[str]:
+        """Write what differs from the stored concept, and nothing else: most edits are to the body alone.
+
+        Returns the names of the fields that changed.
+        """
+        execute = self.connection.execute
+        stored = execute(f"select {', '.join(CONCEPT_COLUMNS)} from concepts where id = ?", (row_id,)).fetchone()
         new = dict(zip(CONCEPT_COLUMNS, values, strict=True))
-        changed = []
-        for name, before in zip(_COMPARED, row, strict=False):
-            if before != new[name]:
-                changed.append(name)
-                self.change(path, "changed", name, before, new[name])
-        if row[-1] != body:
+        old = dict(zip(CONCEPT_COLUMNS, stored, strict=True))
+        differing = [name for name in CONCEPT_COLUMNS if new[name] != old[name]]
+        if differing:
+            assignments = ", ".join(f"{name} = ?" for name in differing)
+            execute(f"update concepts set {assignments} where id = ?", (*(new[name] for name in differing), row_id))
+        same = {name for name, rows in children.items() if execute(_STORED[name], (row_id,)).fetchall() == rows}
+        # Problems name the path, the broken links among them, too.
+        everything = self.rewrites or "path" in differing
+        rewritten = [name for name in children if everything or name not in same]
+        for name in rewritten:
+            self.stale[name].append((row_id,))
+            self.rows[name] += children[name]
+        if "links" in rewritten or "problems" in rewritten:
+            if "problems" not in rewritten:
+                self.stale["problems"].append((row_id,))
+                self.rows["problems"] += children["problems"]
+            self.linked.append(row_id)
+        stored_text = execute(_STORED_TEXT, (row_id,)).fetchone()
+        if self.rewrites or stored_text != text:
+            self.stale["search_text"].append((row_id,))
+            self.texts.append(text)
+            if self.rewrites:
+                self.worded.append(row_id)
+            elif len(self.words) < WORDS_KEPT:
+                # No word has a blank in it, so one that is new is in what is new between blanks.
+                self.words |= set(" ".join(text[1:]).split()).difference(" ".join(stored_text[1:]).split())
+        return self._note_changes(new, old, is_same_body="bodies" in same)
+
+    def _note_changes(self, new: dict[str, Any], old: dict[str, Any], *, is_same_body: bool) -> list[str]:
+        """Note each field that changed; returns their names."""
+        path = new["path"]
+        changed = [name for name in _COMPARED if new[name] != old[name]]
+        for name in changed:
+            self.change(path, "changed", name, old[name], new[name])
+        if not is_same_body:
             changed.append("body")
             self.change(path, "changed", "body")
-        if not changed and row[-2] != new["frontmatter"]:
+        if not changed and new["frontmatter"] != old["frontmatter"]:
             changed.append("frontmatter")
             self.change(path, "changed", "frontmatter")
         return changed
-
     def remove_concept(self, row_id: int) -> None:
         """Take a concept out of the catalog."""
-        self.stale.append((row_id,))
-        self.gone.append((row_id,))
+        for row_ids in (self.gone, *self.stale.values()):
+            row_ids.append((row_id,))
         self.unlink(row_id)
         self._count()
 
