@@ -190,8 +190,11 @@ def project(rows: Sequence[Row], names: Sequence[str], fields: str | None, leave
 def emit_rows(rows: Iterable[Row], names: Sequence[str], form: str, headings: Sequence[str] | None = None) -> None:
     """Write rows in one of the tabular formats; `names` are the keys, `headings` their titles for people."""
     if form == "ndjson":
+        encode = json.JSONEncoder(ensure_ascii=False, **_COMPACT).encode  # `json.dumps` would make one for each row
+        is_terminal = sys.stdout.isatty()
         for row in rows:
-            _write_json({name: row[name] for name in names})
+            text = encode({name: row[name] for name in names})
+            sys.stdout.write((text.translate(_STEERING_JSON) if is_terminal else text) + "\n")
     elif form == "csv":
         import csv
 
