@@ -323,3 +323,16 @@ def test_colour_only_on_a_terminal(monkeypatch, tmp_path):
         os.close(parent)
         process.wait(timeout=60)
         assert b"\x1b[33m" in shown, verb
+
+
+def test_stub_is_measured_without_the_blanks_at_both_ends(bundle, run_cli):
+    long = "word " * 60
+    bodies = {
+        "blank": "\n \t \n" * 100, "short": "short", "far": "\n" * 500 + "short" + " \n" * 500, "far and long": "\n" * 500 + long,
+        "long": long, "just": "x" * 50, "not just": "x" * 49, "gap": "x" + " " * 500 + "y", "wide": "木" * 49,
+    }  # fmt: skip
+    root = bundle({f"{name}.md": f"---\ntype: Note\ntitle: {name}\n---\n{body}\n" for name, body in bodies.items()})
+    for least, stubs in ((None, ["blank", "far", "not just", "short", "wide"]), (0, []), (1, ["blank"]), (2**62, list(bodies))):
+        more = [] if least is None else ["--min-body", str(least)]
+        found = json.loads(run_cli("lint", root, "--only", "stub", "--json", *more)[1])["findings"]
+        assert sorted(item["path"][:-3] for item in found) == sorted(stubs)
